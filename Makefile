@@ -1,0 +1,45 @@
+# Every target makes its own environment: a fresh machine needs python3 (3.11 or newer) and make.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint format bench docs clean help
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+
+demo: .venv/base ## Run the main job on embedded data
+	$(BIN)/linnaeus demo
+
+test: .venv/dev lint ## Check style, types and layers, and run all tests
+	$(BIN)/python -m pytest -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto -k "fast or taxonomy or inference" tests
+
+lint: .venv/dev ## Check style, types and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/dev ## Format the sources
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/dev ## Run the benchmarks (minutes)
+	$(BIN)/python -m benchmarks
+
+docs: .venv/dev ## Run the examples and write their pictures into docs/
+	$(BIN)/python -m docs.build
+
+clean: ## Remove the environment and all caches
+	rm -rf .venv .numba_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+.venv/base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e .
+	touch $@
+
+.venv/dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e ".[dev]"
+	touch $@ .venv/base

@@ -1,0 +1,33 @@
+"""linnaeus: putting things into taxonomies.
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from linnaeus.taxonomy import Taxonomy
+
+_EXPORTS = {"Taxonomy": "linnaeus.taxonomy"}
+_MODULES = (
+    "decisions", "errors", "io", "losses", "metrics", "splits", "synthetic", "taxonomy", "text",
+)  # fmt: skip
+
+__all__ = ["Taxonomy", "__version__", *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        return getattr(importlib.import_module(_EXPORTS[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"linnaeus.{name}")
+    raise AttributeError(f"module 'linnaeus' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

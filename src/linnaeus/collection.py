@@ -1,0 +1,78 @@
+"""A collection: a taxonomy and labelled examples, in up to three parts.
+
+`linnaeus.io` reads collections from disk and `linnaeus.synthetic` makes them; everything that
+trains or evaluates takes them from here and need not know where they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Part:
+    """Examples in order: `texts` or a feature matrix `X`, with their labels (possibly none)."""
+
+    labels: list[list[Any]]
+    ids: list[str]
+    texts: list[str] | None = None
+    X: Any = None  # (n, n_features), a float ndarray (NaN where missing) or csr_array
+    feature_names: list[str] | None = None
+    metadata: list[dict[str, Any]] | None = None  # what else a row held, one dict each
+    skipped: tuple[str, ...] = ()  # messages about rows left out on request
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: Sequence[int]) -> Part:
+        """The rows with these numbers, in this order."""
+        rows = [int(i) for i in rows]
+
+        def pick(values: list[Any] | None) -> list[Any] | None:
+            return None if values is None else [values[i] for i in rows]
+
+        return Part(
+            labels=[self.labels[i] for i in rows],
+            ids=[self.ids[i] for i in rows],
+            texts=pick(self.texts),
+            X=None if self.X is None else self.X[rows],
+            feature_names=self.feature_names,
+            metadata=pick(self.metadata),
+        )
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A taxonomy with a training part and, where there are any, validation and test parts."""
+
+    taxonomy: Taxonomy
+    train: Part | None = None
+    valid: Part | None = None
+    test: Part | None = None
+    name: str = field(default="collection")
+
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """The parts that exist, with their names."""
+        for name in ("train", "valid", "test"):
+            part = getattr(self, name)
+            if part is not None:
+                yield name, part
+
+    def part(self, name: str) -> Part:
+        """A part by its name; an error that lists the parts there are."""
+        for known, part in self.parts():
+            if known == name:
+                return part
+        known_names = ", ".join(known for known, _ in self.parts()) or "none"
+        raise UserError(f"{self.name} has no part {name!r}. It has: {known_names}.")
+
+    def Y(self, name: str) -> sp.csr_array:
+        """The label indicator of a part, over the nodes of the taxonomy."""
+        return self.taxonomy.encode(self.part(name).labels)

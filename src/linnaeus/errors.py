@@ -1,0 +1,48 @@
+"""What the library raises when the input, not the program, is at fault.
+
+Every message names the thing, the value and the remedy. Front ends catch `UserError` once:
+exit code 1 on the command line, status 400 over HTTP.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_SHOWN = 60
+
+
+def shorten(value: object, limit: int = _SHOWN) -> str:
+    """A value for a message: quoted, and cut when it is longer than a line."""
+    text = value if isinstance(value, str) else repr(value)
+    cut = text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+    return repr(cut) if isinstance(value, str) else cut
+
+
+class UserError(ValueError):
+    """A mistake in what the user gave; the message says how to mend it."""
+
+
+class TaxonomyError(UserError):
+    """The nodes and edges given do not form a taxonomy."""
+
+
+class FormatError(UserError):
+    """A file cannot be read; knows the file, and the line where one is at fault."""
+
+    def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
+        self.path, self.line, self.reason = str(path), line, message
+        where = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {message}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
+        return type(self), (self.path, self.reason, self.line)
+
+
+class MissingExtraError(UserError, ImportError):
+    """A feature needs a package that only an extra installs."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed. "
+            f'Install it with: pip install "linnaeus[{extra}]"'
+        )

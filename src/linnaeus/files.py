@@ -1,0 +1,120 @@
+"""Text files, plain or gzip: read with errors that name the line, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from linnaeus.errors import FormatError, UserError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+class LineReader:
+    """The lines of an open file without their ends; `line` is the number of the last one.
+
+    A broken gzip stream or text that is not UTF-8 becomes a `FormatError` that names the line.
+    """
+
+    def __init__(self, path: Path, handle: TextIO) -> None:
+        self.path, self.line, self._handle = path, 0, handle
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            text = next(self._handle)
+        except EOFError:
+            raise self.error(
+                "the gzip file is cut off after this line. Fetch or compress it again."
+            ) from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise self.error(f"the gzip file is damaged ({error}). Fetch it again.") from None
+        except UnicodeDecodeError as error:
+            bad = error.object[error.start : error.start + 1].hex()
+            self.line += 1
+            raise self.error(
+                f"byte 0x{bad} is not valid UTF-8. Save the file as UTF-8, for example with "
+                f"iconv -f latin1 -t utf-8."
+            ) from None
+        self.line += 1
+        return text.rstrip("\r\n")
+
+    def error(self, message: str) -> FormatError:
+        """An error at the current line."""
+        return FormatError(self.path, message, self.line)
+
+
+@contextmanager
+def open_lines(path: str | Path) -> Iterator[LineReader]:
+    """Read a text file line by line: gzip by content, a byte order mark and \\r\\n allowed."""
+    path = Path(path)
+    try:
+        raw = path.open("rb")
+    except FileNotFoundError:
+        raise UserError(f"There is no file {path}. Check the path.") from None
+    except IsADirectoryError:
+        raise UserError(f"{path} is a folder, where a file is expected.") from None
+    except PermissionError:
+        raise UserError(f"The file {path} may not be read. Check its permissions.") from None
+    with raw:
+        packed = raw.peek(2)[:2] == _GZIP_MAGIC
+        stream = gzip.GzipFile(fileobj=raw) if packed else raw
+        with io.TextIOWrapper(stream, encoding="utf-8-sig") as handle:
+            yield LineReader(path, handle)
+
+
+def read_text(path: str | Path) -> str:
+    """The whole of a text file, lines ended by \\n."""
+    with open_lines(path) as lines:
+        return "\n".join(lines)
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[TextIO]:
+    """Write a text file under a temporary name and rename it at the end; gzip for ``.gz``.
+
+    When anything goes wrong, Ctrl-C included, the old file stays and nothing else is left.
+    """
+    path = Path(path)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except FileNotFoundError:
+        raise UserError(f"There is no folder {path.parent} to write {path.name} into.") from None
+    except PermissionError:
+        raise UserError(f"The folder {path.parent} may not be written to.") from None
+    try:
+        with os.fdopen(descriptor, "wb") as raw:
+            # no name and no time inside the gzip header: equal content gives equal bytes
+            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+            stream = packed if path.suffix == ".gz" else raw
+            handle = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+            yield handle
+            handle.flush()
+            if path.suffix == ".gz":
+                packed.close()
+            handle.detach()
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def stem_and_suffix(path: str | Path) -> tuple[str, str]:
+    """The name of a file without ``.gz``, split: ("train", "jsonl") for train.jsonl.gz."""
+    name = Path(path).name
+    name = name[:-3] if name.endswith(".gz") else name
+    stem, _, suffix = name.rpartition(".")
+    return (stem, suffix.lower()) if stem else (name, "")

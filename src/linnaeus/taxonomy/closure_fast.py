@@ -1,0 +1,126 @@
+# mypy: ignore-errors
+"""Orders, depths and ancestor sets of a directed acyclic graph, in one pass each.
+
+Nodes are numbers; a graph is two CSR lists, the children and the parents of every node. Once
+nodes are numbered parents first, depth and ancestors of v follow from those of its parents:
+
+    depth(v) = 1 + max_p depth(p),      anc(v) = {v} + union_p anc(p),      p parent of v.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def topological_order(child_ptr, children, n_waiting, heap, order):
+    """Place parents first; among the nodes that may come next, the lowest number first.
+
+    child_ptr, children : CSR lists of the children of each node
+    n_waiting : (n,) int32  number of parents of each node; used up
+    heap      : (n,) int32  work space, a binary heap of the nodes that may come next
+    order     : (n,) int32  result: the nodes in their new order
+    Returns how many nodes were placed: less than n when there is a cycle.
+    """
+    size = 0
+    for v in range(n_waiting.size):
+        if n_waiting[v] == 0:
+            heap[size] = v  # numbers ascend, so this is a heap already
+            size += 1
+    placed = 0
+    while size > 0:
+        v = heap[0]
+        size -= 1
+        last = heap[size]
+        i = 0  # sift the last entry down from the top
+        while 2 * i + 1 < size:
+            j = 2 * i + 1
+            if j + 1 < size and heap[j + 1] < heap[j]:
+                j += 1
+            if heap[j] >= last:
+                break
+            heap[i] = heap[j]
+            i = j
+        heap[i] = last
+        order[placed] = v
+        placed += 1
+        for e in range(child_ptr[v], child_ptr[v + 1]):
+            c = children[e]
+            n_waiting[c] -= 1
+            if n_waiting[c] == 0:
+                i = size  # sift the new entry up from the end
+                size += 1
+                while i > 0 and heap[(i - 1) // 2] > c:
+                    heap[i] = heap[(i - 1) // 2]
+                    i = (i - 1) // 2
+                heap[i] = c
+    return placed
+
+
+@njit(cache=True, nogil=True)
+def longest_depth(parent_ptr, parents, depth):
+    """Write the number of edges on the longest way down to each node into `depth`.
+
+    parent_ptr, parents : CSR lists of the parents, every parent numbered before its child
+    depth : (n,) int32  result
+    """
+    for v in range(depth.size):
+        deepest = -1
+        for e in range(parent_ptr[v], parent_ptr[v + 1]):
+            if depth[parents[e]] > deepest:
+                deepest = depth[parents[e]]
+        depth[v] = deepest + 1
+
+
+@njit(cache=True, nogil=True)
+def count_ancestors(parent_ptr, parents, stack, seen, ptr):
+    """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
+
+    stack, seen : (n,) int32  work space; `seen` holds -1 everywhere
+    ptr         : (n + 1,) int64  result
+    """
+    ptr[0] = 0
+    for v in range(seen.size):
+        stack[0] = v
+        seen[v] = v
+        top = 1
+        count = 0
+        while top > 0:
+            top -= 1
+            u = stack[top]
+            count += 1
+            for e in range(parent_ptr[u], parent_ptr[u + 1]):
+                p = parents[e]
+                if seen[p] != v:
+                    seen[p] = v
+                    stack[top] = p
+                    top += 1
+        ptr[v + 1] = ptr[v] + count
+
+
+@njit(cache=True, nogil=True)
+def fill_ancestors(parent_ptr, parents, stack, seen, ptr, ancestors):
+    """Write the ancestors of each node, itself included and in ascending order.
+
+    ptr       : (n + 1,) int64  from `count_ancestors`
+    seen      : (n,) int32  work space, -1 everywhere
+    ancestors : (ptr[n],) int32  result
+    """
+    for v in range(seen.size):
+        stack[0] = v
+        seen[v] = v
+        top = 1
+        at = ptr[v]
+        while top > 0:
+            top -= 1
+            u = stack[top]
+            ancestors[at] = u
+            at += 1
+            for e in range(parent_ptr[u], parent_ptr[u + 1]):
+                p = parents[e]
+                if seen[p] != v:
+                    seen[p] = v
+                    stack[top] = p
+                    top += 1
+        ancestors[ptr[v] : ptr[v + 1]] = np.sort(ancestors[ptr[v] : ptr[v + 1]])

@@ -1,0 +1,167 @@
+"""Taxonomies made from others: parts, misc leaves, contracted chains, random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnaeus.taxonomy import dag as _dag
+from linnaeus.taxonomy import labelsets
+from linnaeus.taxonomy.naming import Numbered, number_nodes, unique_links
+from linnaeus.taxonomy.tree import IntArray
+
+if TYPE_CHECKING:
+    from linnaeus.taxonomy.taxonomy import Taxonomy
+
+
+def edge_arrays(taxonomy: Taxonomy) -> tuple[IntArray, IntArray]:
+    """Parent and child numbers of all edges, ordered by child."""
+    child = np.repeat(np.arange(len(taxonomy), dtype=np.int32), taxonomy.n_parents)
+    return taxonomy.dag.parents, child
+
+
+def renumbered(
+    nodes: Sequence[Any], parent: IntArray, child: IntArray, related: IntArray
+) -> Numbered:
+    """Names and edges already numbered parents first."""
+    number = np.arange(len(nodes), dtype=np.int32)
+    code = dict(zip(nodes, range(len(nodes)), strict=True))
+    graph = _dag.build(len(nodes), parent, child)
+    return Numbered(tuple(nodes), code, number, graph, unique_links(related))
+
+
+def induced(taxonomy: Taxonomy, keep: IntArray) -> Taxonomy:
+    """The nodes `keep` (ascending) with everything among them, in the same order."""
+    new = np.full(len(taxonomy), -1, dtype=np.int32)
+    new[keep] = np.arange(len(keep), dtype=np.int32)
+    parent, child = (new[a] for a in edge_arrays(taxonomy))
+    inside = (parent >= 0) & (child >= 0)
+    links = new[taxonomy.related_numbers]
+    nodes = taxonomy.names(keep.tolist())
+    numbered = renumbered(nodes, parent[inside], child[inside], links[(links >= 0).all(axis=1)])
+    titles = {v: taxonomy.titles[v] for v in nodes if v in taxonomy.titles}
+    return type(taxonomy)(numbered, titles, {m: v for m, v in taxonomy.misc.items() if m in nodes})
+
+
+def with_ancestors(taxonomy: Taxonomy, numbers: IntArray) -> IntArray:
+    """The nodes and everything above them, ascending."""
+    keep = np.zeros(len(taxonomy), dtype=bool)
+    keep[numbers] = True
+    ptr, parents = taxonomy.dag.parent_ptr, taxonomy.dag.parents
+    for level in taxonomy.level_numbers[::-1]:  # children are always deeper
+        for v in level[keep[level]].tolist():
+            keep[parents[ptr[v] : ptr[v + 1]]] = True
+    return np.flatnonzero(keep).astype(np.int32)
+
+
+def with_misc(taxonomy: Taxonomy, labels: Any) -> Taxonomy:
+    """Append a leaf ``v/misc`` below inner nodes that carry labels of their own."""
+    if labels is None:
+        own = np.arange(len(taxonomy), dtype=np.int32)
+    elif not labelsets.is_matrix(labels) and all(isinstance(n, str | int) for n in labels):
+        own = labelsets.label_numbers(taxonomy, labels)
+    else:
+        own = labelsets.label_numbers(taxonomy, taxonomy.most_specific(labels))
+    own = own[taxonomy.n_children[own] > 0]
+    nodes, misc = list(taxonomy.nodes), dict(taxonomy.misc)
+    for v in own.tolist():
+        name = f"{taxonomy.nodes[v]}/misc"
+        while name in taxonomy:
+            name += "'"
+        nodes.append(name)
+        misc[name] = taxonomy.nodes[v]
+    parent, child = edge_arrays(taxonomy)
+    new = np.arange(len(taxonomy), len(nodes), dtype=np.int32)
+    numbered = renumbered(
+        nodes,
+        np.concatenate([parent, own]),
+        np.concatenate([child, new]),
+        taxonomy.related_numbers,
+    )
+    return type(taxonomy)(numbered, taxonomy.titles, misc)
+
+
+def collapsed(taxonomy: Taxonomy, keep: Iterable[Any]) -> Taxonomy:
+    """Remove every node whose only child has no other parent; the child takes its place."""
+    ptr, children = taxonomy.dag.child_ptr, taxonomy.dag.children
+    lone = taxonomy.n_children == 1
+    lone[lone] = taxonomy.n_parents[children[ptr[:-1][lone]]] == 1
+    lone[taxonomy.numbers(keep)] = False
+    stands_for = np.arange(len(taxonomy), dtype=np.int32)
+    for v in np.flatnonzero(lone)[::-1].tolist():  # children first
+        stands_for[v] = stands_for[children[ptr[v]]]
+    kept = np.flatnonzero(~lone)
+    new = np.full(len(taxonomy), -1, dtype=np.int32)
+    new[kept] = np.arange(kept.size, dtype=np.int32)
+    links = new[stands_for[taxonomy.related_numbers]]
+    nodes = taxonomy.names(kept.tolist())
+    parent, child = edge_arrays(taxonomy)
+    between = ~lone[parent]  # the other edges lie inside a chain
+    numbered = renumbered(nodes, new[parent[between]], new[stands_for[child[between]]], links)
+    return type(taxonomy)(numbered, {v: taxonomy.titles[v] for v in nodes if v in taxonomy.titles})
+
+
+def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:
+    """A random hierarchy with as many nodes on each level and the same leaves.
+
+    On a tree every node draws its parent uniformly among the inner nodes of the level above,
+    given that each of them keeps a child. On a DAG the names change places at random within
+    the inner nodes, and within the leaves, of each level.
+    """
+    if taxonomy.is_tree:
+        parent = taxonomy.tree.parent.copy()
+        for above, level in zip(taxonomy.level_numbers, taxonomy.level_numbers[1:], strict=False):
+            inner = above[taxonomy.n_children[above] > 0]
+            parent[level] = inner[random_surjection(level.size, inner.size, rng)]
+        above_name = [taxonomy.nodes[p] if p >= 0 else None for p in parent.tolist()]
+        numbered = number_nodes(above_name, list(taxonomy.nodes), taxonomy.related)
+        return type(taxonomy)(numbered, taxonomy.titles)
+    place = np.arange(len(taxonomy))
+    for level in taxonomy.level_numbers:
+        for group in (
+            level[taxonomy.n_children[level] > 0],
+            level[taxonomy.n_children[level] == 0],
+        ):
+            place[group] = rng.permutation(group)
+    names = taxonomy.names(place.tolist())
+    parent, child = (a.tolist() for a in edge_arrays(taxonomy))
+    tops = taxonomy.root_numbers.tolist()
+    numbered = number_nodes(
+        [None] * len(tops) + [names[p] for p in parent],
+        [names[v] for v in tops + child],
+        taxonomy.related,
+    )
+    return type(taxonomy)(numbered, taxonomy.titles)
+
+
+def random_surjection(m: int, k: int, rng: np.random.Generator) -> IntArray:
+    """Send m children to k parents uniformly among the maps that leave no parent childless.
+
+    The family sizes of such a map are k independent Poisson counts, given that all are positive
+    and sum to m. They are drawn at the rate at which the expected sum is m (about sqrt(m) tries
+    of O(k)); then the children are dealt out at random. Drawing maps until one is onto has the
+    same law but may take for ever when m is close to k.
+    """
+    sizes = np.ones(k, dtype=np.int64)
+    if m > k:
+        rate = _truncated_rate(m / k)
+        floor = np.exp(-rate)
+        while True:
+            # a positive Poisson count: its first event falls inside the unit interval for sure
+            first = -np.log1p(-rng.random(k) * (1 - floor)) / rate
+            sizes = 1 + rng.poisson(rate * (1 - first))
+            if sizes.sum() == m:
+                break
+    out: IntArray = rng.permutation(np.repeat(np.arange(k, dtype=np.int32), sizes))
+    return out
+
+
+def _truncated_rate(mean: float) -> float:
+    """The Poisson rate at which a positive count has this mean: rate / (1 - exp(-rate))."""
+    low, high = 1e-9, mean
+    for _ in range(100):
+        mid = (low + high) / 2
+        low, high = (mid, high) if mid / -np.expm1(-mid) < mean else (low, mid)
+    return high

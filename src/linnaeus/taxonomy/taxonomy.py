@@ -1,0 +1,532 @@
+"""A taxonomy: named nodes, parents before children, with the questions people ask of it.
+
+Names live here and above; below there are numbers in compact arrays (`Taxonomy.dag`, and
+`Taxonomy.tree` when no node has two parents). A taxonomy never changes: every operation that
+would change one returns another.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import MissingExtraError, TaxonomyError, UserError, shorten
+from linnaeus.taxonomy import draw, labelsets, reshape, structure
+from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
+from linnaeus.taxonomy.naming import Numbered, number_nodes, plain_names
+from linnaeus.taxonomy.tree import IntArray, Tree
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class Taxonomy:
+    """An immutable tree, forest or DAG of named nodes, possibly with related links.
+
+    Build one with `from_edges`, `from_parents`, `from_paths`, `from_networkx`, `flat` or `read`.
+
+    Attributes
+    ----------
+    nodes : tuple of names, every parent before its children
+    roots, leaves : tuples of names, in node order
+    levels : tuple of tuples of names; ``levels[d]`` holds the nodes at depth d
+    depth : (n_nodes,) int array, the longest way down from a root (roots 0)
+    titles : {name: human title}, for the nodes that have one besides their id
+    related : tuple of (a, b) pairs, symmetric non-hierarchical links, each once
+    is_tree : True when no node has two parents (a forest counts)
+    misc : {misc leaf: the inner node it stands for}, after `with_misc`
+    dag, tree : the same as arrays over node numbers, for numerical code
+
+    Methods that take a node `v` take its name, and answer in names; or its number, where no
+    node has that number for a name, and answer in numbers.
+
+    Examples
+    --------
+    >>> from linnaeus import Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
+    >>> tax.leaves
+    ('cat', 'poodle')
+    >>> tax.ancestors("poodle")
+    ('animal', 'dog', 'poodle')
+    """
+
+    def __init__(
+        self,
+        numbered: Numbered,
+        titles: Mapping[Any, str] | None = None,
+        misc: Mapping[Any, Any] | None = None,
+    ) -> None:
+        self._numbered = numbered
+        self.nodes: tuple[Any, ...] = numbered.nodes
+        self.dag: Dag = numbered.dag
+        self.titles: Mapping[Any, str] = MappingProxyType(self._checked_titles(titles or {}))
+        self.misc: Mapping[Any, Any] = MappingProxyType(dict(misc or {}))
+
+    def _checked_titles(self, titles: Mapping[Any, str]) -> dict[Any, str]:
+        for name in titles:
+            if name not in self:
+                raise TaxonomyError(
+                    f"A title is given for {shorten(name)}, which is not a node. "
+                    f"Declare the node (an edge, or a line with an empty parent)."
+                )
+        return {v: str(titles[v]) for v in self.nodes if v in titles} if titles else {}
+
+    # -- building ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[Sequence[Any]],
+        related: Iterable[Sequence[Any]] = (),
+        titles: Mapping[Any, str] | None = None,
+    ) -> Taxonomy:
+        """From (parent, child) pairs; (None, name) declares a root, so isolated nodes can exist.
+
+        Repeated edges count once. `related` pairs may name further nodes.
+        """
+        edges = edges if isinstance(edges, list | np.ndarray) else list(edges)
+        try:
+            if isinstance(edges, np.ndarray):
+                edges = edges.reshape(-1, 2)
+                parents, children = edges[:, 0].tolist(), edges[:, 1].tolist()
+            else:
+                parents = plain_names(map(itemgetter(0), edges))
+                children = plain_names(map(itemgetter(1), edges))
+            if edges is not None and any(map((2).__ne__, map(len, edges))):
+                raise IndexError
+        except (TypeError, IndexError, KeyError):
+            bad = next((e for e in edges if not hasattr(e, "__len__") or len(e) != 2), edges)
+            raise TaxonomyError(
+                f"An edge must be a (parent, child) pair, but {shorten(bad)} is not one."
+            ) from None
+        links = [(a, b) for a, b in (plain_names(pair) for pair in related)]
+        return cls(number_nodes(parents, children, links), titles)
+
+    @classmethod
+    def from_parents(
+        cls, parents: Mapping[Any, Any], titles: Mapping[Any, str] | None = None
+    ) -> Taxonomy:
+        """From {child: parent}, {child: [parents]} or {root: None}; every parent is a key too."""
+        edges: list[tuple[Any, Any]] = []
+        for child, above in parents.items():
+            many = above if isinstance(above, list | tuple | set | frozenset) else [above]
+            for p in many or [None]:
+                if p is not None and p not in parents:
+                    raise TaxonomyError(
+                        f"Node {shorten(child)} has the unknown parent {shorten(p)}"
+                        f"{_meant(p, parents)}. Add an entry for it: {{{p!r}: None}} makes it a root."
+                    )
+                edges.append((p, child))
+        return cls.from_edges(edges, titles=titles)
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[str], sep: str = "/") -> Taxonomy:
+        """From paths such as "A/B/C": ids are the paths, titles their last parts.
+
+        So two nodes may carry the same title under different parents.
+        """
+        edges: list[tuple[str | None, str]] = []
+        titles: dict[str, str] = {}
+        for path in paths:
+            parts = [part.strip() for part in path.split(sep)]
+            if not all(parts):
+                raise TaxonomyError(
+                    f"Path {shorten(path)} has an empty part. "
+                    f"Write one name between every two separators {sep!r}."
+                )
+            above = None
+            for i, part in enumerate(parts):
+                name = sep.join(parts[: i + 1])
+                if name not in titles:
+                    titles[name] = part
+                    edges.append((above, name))
+                above = name
+        return cls.from_edges(edges, titles={v: t for v, t in titles.items() if v != t})
+
+    @classmethod
+    def flat(cls, labels: Iterable[Any]) -> Taxonomy:
+        """Labels without a hierarchy: every one is a root and a leaf."""
+        names = plain_names(labels)
+        if len(set(names)) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise TaxonomyError(f"The label {shorten(twice)} is given twice. Ids must be unique.")
+        return cls.from_edges([(None, name) for name in names])
+
+    @classmethod
+    def from_networkx(cls, g: nx.Graph) -> Taxonomy:
+        """From a networkx DiGraph (parent -> child) or Graph (related links).
+
+        The node attribute ``title`` and the graph attribute ``related`` are kept.
+        """
+        titles = {v: t for v, t in g.nodes(data="title") if t is not None}
+        lone: list[tuple[Any, Any]] = [(None, v) for v in g.nodes if g.degree(v) == 0]
+        if not g.is_directed():
+            return cls.from_edges(lone, related=list(g.edges()), titles=titles)
+        edges = [(None, v) for v in g.nodes if g.in_degree(v) == 0] + list(g.edges())
+        return cls.from_edges(edges, related=g.graph.get("related", ()), titles=titles)
+
+    @classmethod
+    def read(cls, path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
+        """Read a taxonomy file; see `linnaeus.taxonomy.formats` for what is known."""
+        from linnaeus.taxonomy import formats
+
+        return formats.read(path, format, **options)
+
+    def write(self, path: str | Path, format: str | None = None) -> None:
+        """Write to a file, whole or not at all; the format follows from the name if not given."""
+        from linnaeus.taxonomy import formats
+
+        formats.write(self, path, format)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """A networkx DiGraph with edges parent -> child; the inverse of `from_networkx`."""
+        try:
+            import networkx as nx
+        except ImportError:
+            raise MissingExtraError("to_networkx", "networkx", "dev") from None
+        g = nx.DiGraph(related=self.related)
+        for v in self.nodes:
+            g.add_node(v, **({"title": self.titles[v]} if v in self.titles else {}))
+        g.add_edges_from(self.edges)
+        return g
+
+    # -- what it holds ----------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.nodes)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return name in self._numbered.code
+        except TypeError:  # unhashable
+            return False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Taxonomy):
+            return NotImplemented
+        return (
+            self.nodes == other.nodes
+            and np.array_equal(self.dag.parent_ptr, other.dag.parent_ptr)
+            and np.array_equal(self.dag.parents, other.dag.parents)
+            and self.titles == other.titles
+            and self.related == other.related
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.nodes, self.dag.parents.tobytes()))
+
+    def __repr__(self) -> str:
+        kind = "tree" if self.is_tree and len(self.roots) == 1 else "forest"
+        kind = kind if self.is_tree else "DAG"
+        return (
+            f"<Taxonomy: {kind} of {len(self)} nodes, {self.dag.parents.size} edges, "
+            f"{len(self.roots)} roots, {len(self.leaves)} leaves>"
+        )
+
+    def __copy__(self) -> Taxonomy:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Taxonomy:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return Taxonomy, (self._numbered, dict(self.titles), dict(self.misc))
+
+    def index(self, name: Any) -> int:
+        """The number of a node."""
+        code = self._numbered.code.get(name) if name in self else None
+        if code is None:
+            raise UserError(
+                f"{shorten(name)} is not a node of the taxonomy{_meant(name, self.nodes)}. "
+                f"Use one of the {len(self)} names in `nodes`, or add it to the taxonomy."
+            )
+        return int(self._numbered.number[code])
+
+    def numbers(self, names: Iterable[Any]) -> IntArray:
+        """The numbers of several nodes, as an array."""
+        return np.fromiter(map(self.index, names), dtype=np.int32)
+
+    def names(self, numbers: Iterable[int]) -> tuple[Any, ...]:
+        """The names of several node numbers."""
+        return tuple(self.nodes[v] for v in numbers)
+
+    def title(self, name: Any) -> str:
+        """What to show a person: the title where there is one, else the name."""
+        return self.titles.get(name, str(name))
+
+    @cached_property
+    def edges(self) -> tuple[tuple[Any, Any], ...]:
+        """All (parent, child) pairs of names, ordered by child."""
+        child = np.repeat(np.arange(len(self)), np.diff(self.dag.parent_ptr))
+        nodes = self.nodes
+        pairs = zip(self.dag.parents.tolist(), child.tolist(), strict=True)
+        return tuple((nodes[p], nodes[c]) for p, c in pairs)
+
+    @cached_property
+    def related(self) -> tuple[tuple[Any, Any], ...]:
+        """Symmetric links, each once, as pairs of names with the lower number first."""
+        return tuple((self.nodes[a], self.nodes[b]) for a, b in self._numbered.related.tolist())
+
+    @property
+    def related_numbers(self) -> IntArray:
+        """`related` as an (n_links, 2) array of node numbers."""
+        return self._numbered.related
+
+    @property
+    def depth(self) -> IntArray:
+        """The longest way down from a root to each node."""
+        return self.dag.depth
+
+    @cached_property
+    def n_parents(self) -> IntArray:
+        """How many parents each node has."""
+        return np.diff(self.dag.parent_ptr).astype(np.int32)
+
+    @cached_property
+    def n_children(self) -> IntArray:
+        """How many children each node has."""
+        return np.diff(self.dag.child_ptr).astype(np.int32)
+
+    @cached_property
+    def root_numbers(self) -> IntArray:
+        return np.flatnonzero(self.n_parents == 0).astype(np.int32)
+
+    @cached_property
+    def leaf_numbers(self) -> IntArray:
+        return np.flatnonzero(self.n_children == 0).astype(np.int32)
+
+    @cached_property
+    def roots(self) -> tuple[Any, ...]:
+        return self.names(self.root_numbers.tolist())
+
+    @cached_property
+    def leaves(self) -> tuple[Any, ...]:
+        return self.names(self.leaf_numbers.tolist())
+
+    @cached_property
+    def level_numbers(self) -> tuple[IntArray, ...]:
+        """`levels` as arrays of node numbers."""
+        order = np.argsort(self.depth, kind="stable").astype(np.int32)
+        ends = np.cumsum(np.bincount(self.depth)) if len(self) else np.zeros(0, dtype=int)
+        return tuple(np.split(order, ends[:-1])) if len(self) else ()
+
+    @cached_property
+    def levels(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(self.names(level.tolist()) for level in self.level_numbers)
+
+    @cached_property
+    def is_tree(self) -> bool:
+        return bool((self.n_parents <= 1).all())
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Parent and child counts as arrays; an error for a DAG."""
+        if not self.is_tree:
+            v = int(np.argmax(self.n_parents > 1))
+            raise TaxonomyError(
+                f"This needs a tree, but node {shorten(self.nodes[v])} has "
+                f"{self.n_parents[v]} parents. Use a method that takes DAGs."
+            )
+        parent = np.full(len(self), -1, dtype=np.int32)
+        parent[self.n_parents == 1] = self.dag.parents
+        return Tree(parent, self.n_children)
+
+    @cached_property
+    def ancestor_lists(self) -> Ancestors:
+        """The ancestors of every node, itself included, as CSR lists of numbers."""
+        return ancestor_lists(self.dag)
+
+    @cached_property
+    def ancestor_matrix(self) -> sp.csr_array:
+        """(n_nodes, n_nodes) CSR indicator: entry (v, a) is 1 when a is v or above it."""
+        ptr, nodes = self.ancestor_lists
+        ones = np.ones(nodes.size, dtype=np.int32)
+        return sp.csr_array((ones, nodes, ptr), shape=(len(self), len(self)))
+
+    # -- relations between nodes ------------------------------------------------------------
+
+    def _resolve(self, v: Any) -> tuple[int, bool]:
+        """A node's number, and whether it was given by number."""
+        if v not in self and isinstance(v, int | np.integer) and 0 <= v < len(self):
+            return int(v), True
+        return self.index(v), False
+
+    def _answer(self, numbers: Iterable[int], by_number: bool) -> tuple[Any, ...]:
+        return tuple(numbers) if by_number else self.names(numbers)
+
+    def parents(self, v: Any) -> tuple[Any, ...]:
+        """The parents of a node, in node order."""
+        i, by_number = self._resolve(v)
+        ptr = self.dag.parent_ptr
+        return self._answer(self.dag.parents[ptr[i] : ptr[i + 1]].tolist(), by_number)
+
+    def children(self, v: Any) -> tuple[Any, ...]:
+        """The children of a node, in node order."""
+        i, by_number = self._resolve(v)
+        ptr = self.dag.child_ptr
+        return self._answer(self.dag.children[ptr[i] : ptr[i + 1]].tolist(), by_number)
+
+    def ancestors(self, v: Any) -> tuple[Any, ...]:
+        """The node and everything above it, in node order."""
+        i, by_number = self._resolve(v)
+        return self._answer(_reach(i, self.dag.parent_ptr, self.dag.parents), by_number)
+
+    def descendants(self, v: Any) -> tuple[Any, ...]:
+        """The node and everything below it, in node order."""
+        i, by_number = self._resolve(v)
+        return self._answer(_reach(i, self.dag.child_ptr, self.dag.children), by_number)
+
+    def lca(self, a: Any, b: Any) -> Any:
+        """The lowest common ancestor; on a DAG the deepest one, ties to the lower number.
+
+        None when the two nodes lie below different roots.
+        """
+        i, by_number = self._resolve(a)
+        j, _ = self._resolve(b)
+        up = _reach(i, self.dag.parent_ptr, self.dag.parents)
+        common = set(up).intersection(_reach(j, self.dag.parent_ptr, self.dag.parents))
+        if not common:
+            return None
+        best = min(common, key=lambda v: (-int(self.depth[v]), v))
+        return best if by_number else self.nodes[best]
+
+    def distance(self, a: Any, b: Any) -> int:
+        """How many nodes lie above exactly one of the two (each counted above itself).
+
+        In a tree this is the number of edges between them, through a common virtual root if
+        they lie below different roots.
+        """
+        i, _ = self._resolve(a)
+        j, _ = self._resolve(b)
+        up = set(_reach(i, self.dag.parent_ptr, self.dag.parents))
+        return len(up.symmetric_difference(_reach(j, self.dag.parent_ptr, self.dag.parents)))
+
+    # -- label sets -------------------------------------------------------------------------
+
+    def encode(self, labels: Iterable[Any]) -> sp.csr_array:
+        """Label lists (or one label each) to a CSR 0/1 indicator over `nodes`."""
+        return labelsets.encode(self, labels)
+
+    def decode(self, indicator: Any) -> list[list[Any]]:
+        """An indicator over `nodes` to lists of names, in node order."""
+        return labelsets.decode(self, indicator)
+
+    def closure(self, Y: Any) -> Any:
+        """The label sets closed upwards: every ancestor of a label becomes a label."""
+        return labelsets.closure(self, Y)
+
+    def most_specific(self, Y: Any) -> Any:
+        """The label sets without the labels that have a descendant in the same set."""
+        return labelsets.most_specific(self, Y)
+
+    # -- other taxonomies from this one -----------------------------------------------------
+
+    def subtree(self, name: Any) -> Taxonomy:
+        """The node and everything below it."""
+        return self._part(np.array(_reach(self.index(name), self.dag.child_ptr, self.dag.children)))
+
+    def restrict(self, labels: Any) -> Taxonomy:
+        """The labels and everything above them: the part that a collection uses.
+
+        `labels`: names, lists of names, or an indicator over `nodes`.
+        """
+        return self._part(reshape.with_ancestors(self, labelsets.label_numbers(self, labels)))
+
+    def with_misc(self, labels: Any = None) -> Taxonomy:
+        """One leaf ``v/misc`` below each inner node that carries instances of its own.
+
+        `labels` are the label sets (lists of names, or an indicator), or the names of the inner
+        nodes; an inner node implied by a descendant in the same set carries nothing of its own.
+        Without labels every inner node gets a leaf. The new leaves come last, in the order in
+        which their nodes first occur; `misc` maps them back.
+        """
+        return reshape.with_misc(self, labels)
+
+    def collapsed(self, keep: Iterable[Any] = ()) -> Taxonomy:
+        """Single-child chains contracted to their lowest node, except for nodes in `keep`."""
+        return reshape.collapsed(self, keep)
+
+    def shuffled(self, rng: np.random.Generator | int | None = None) -> Taxonomy:
+        """A random hierarchy of the same shape: as many nodes on each level, the same leaves."""
+        return reshape.shuffled(self, np.random.default_rng(rng))
+
+    def _part(self, keep: IntArray) -> Taxonomy:
+        """The nodes `keep` (ascending numbers) with the edges, titles and links among them."""
+        return reshape.induced(self, keep)
+
+    # -- graphs -----------------------------------------------------------------------------
+
+    def coloring(self) -> IntArray:
+        """A colour per node, no edge or related link within a colour.
+
+        Parity of depth on a tree without links; else greedy, largest degree first.
+        """
+        return structure.coloring(self)
+
+    def laplacian(
+        self,
+        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        ground: Any = None,
+        root: str = "zero",
+    ) -> sp.csr_array:
+        """The grounded Laplacian of the edges and links: L + diag(g).
+
+        conductance : {(parent, child): c}, 1 elsewhere
+        ground : a number added at every node, or {node: value}
+        root : "zero" adds 1 at every root (an edge to a fixed zero vector), "free" nothing
+        """
+        return structure.laplacian(self, conductance, ground, root)
+
+    # -- showing ----------------------------------------------------------------------------
+
+    def show(
+        self,
+        root: Any = None,
+        max_depth: int | None = None,
+        max_children: int | None = None,
+        marks: Mapping[Any, str] | None = None,
+        file: TextIO | None = None,
+    ) -> None:
+        """Print the tree; a node with several parents is expanded once and repeated as a name."""
+        for line in draw.lines(self, root, max_depth, max_children, marks):
+            print(line, file=file)
+
+    def digest(self) -> str:
+        """A fingerprint of nodes, edges, titles and links, the same on every machine."""
+        h = hashlib.sha256()
+        for part in chain(self.edges, self.titles.items(), self.related, [self.nodes]):
+            h.update(repr(part).encode())
+        return h.hexdigest()
+
+
+def _reach(start: int, ptr: Any, targets: IntArray) -> list[int]:
+    """Every node reachable along the lists, `start` included, ascending."""
+    seen, stack = {start}, [start]
+    while stack:
+        v = stack.pop()
+        for u in targets[ptr[v] : ptr[v + 1]].tolist():
+            if u not in seen:
+                seen.add(u)
+                stack.append(u)
+    return sorted(seen)
+
+
+def _meant(name: Any, known: Iterable[Any]) -> str:
+    """A hint at the nearest known name, for messages."""
+    if not isinstance(name, str) or len(name) > 100:
+        return ""
+    close = difflib.get_close_matches(name, [k for k in known if isinstance(k, str)][:20000], 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,43 @@
+"""What all tests share. Set the compiler's cache before anything imports it."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+_sources = sorted((ROOT / "src").rglob("*_fast.py"))
+_digest = hashlib.sha256(b"".join(f.read_bytes() for f in _sources)).hexdigest()[:12]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _digest))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("default", deadline=None, derandomize=True)
+settings.load_profile("default")
+
+SHARED = ROOT.parent / "shared"
+
+
+def shared_path(*parts: str) -> Path:
+    """A file or folder of the shared material; the test is skipped where it does not exist."""
+    path = SHARED.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"needs {'/'.join(parts)} in the folder 'shared' beside the checkout")
+    return path
+
+
+def golden(name: str) -> dict:
+    """One of the files of solved tiny problems."""
+    return json.loads(shared_path("golden", f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def shared():
+    return shared_path
+
+
+@pytest.fixture(scope="session")
+def golden_file():
+    return golden
