@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:
     Y.sort_indices()
     nodes, ptr = taxonomy.nodes, Y.indptr.tolist()
     names = [nodes[v] for v in Y.indices.tolist()]
-    return [names[a:b] for a, b in zip(ptr, ptr[1:], strict=False)]
+    return [names[a:b] for a, b in pairwise(ptr)]
 
 
 def closure(taxonomy: Taxonomy, Y: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:
     """
     if taxonomy.is_tree:
         parent = taxonomy.tree.parent.copy()
-        for above, level in zip(taxonomy.level_numbers, taxonomy.level_numbers[1:], strict=False):
+        for above, level in pairwise(taxonomy.level_numbers):
             inner = above[taxonomy.n_children[above] > 0]
             parent[level] = inner[random_surjection(level.size, inner.size, rng)]
         above_name = [taxonomy.nodes[p] if p >= 0 else None for p in parent.tolist()]
@@ -120,10 +121,8 @@ def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:
         return type(taxonomy)(numbered, taxonomy.titles)
     place = np.arange(len(taxonomy))
     for level in taxonomy.level_numbers:
-        for group in (
-            level[taxonomy.n_children[level] > 0],
-            level[taxonomy.n_children[level] == 0],
-        ):
+        inner = taxonomy.n_children[level] > 0
+        for group in (level[inner], level[~inner]):
             place[group] = rng.permutation(group)
     names = taxonomy.names(place.tolist())
     parent, child = (a.tolist() for a in edge_arrays(taxonomy))

@@ -124,7 +124,7 @@ class Taxonomy:
                 if p is not None and p not in parents:
                     raise TaxonomyError(
                         f"Node {shorten(child)} has the unknown parent {shorten(p)}"
-                        f"{_meant(p, parents)}. Add an entry for it: {{{p!r}: None}} makes it a root."
+                        f"{_meant(p, parents)}. Add an entry for it; {{{p!r}: None}} is a root."
                     )
                 edges.append((p, child))
         return cls.from_edges(edges, titles=titles)
