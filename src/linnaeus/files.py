@@ -94,14 +94,10 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
     try:
         with os.fdopen(descriptor, "wb") as raw:
             # no name and no time inside the gzip header: equal content gives equal bytes
-            packed = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-            stream = packed if path.suffix == ".gz" else raw
-            handle = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
-            yield handle
-            handle.flush()
-            if path.suffix == ".gz":
-                packed.close()
-            handle.detach()
+            packed = path.suffix == ".gz"
+            stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+            with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
+                yield handle
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)

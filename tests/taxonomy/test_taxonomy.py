@@ -1,0 +1,284 @@
+"""The taxonomy against plain set arithmetic on its edge list."""
+
+import copy
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import edge_lists, forests
+
+from linnaeus import Taxonomy
+from linnaeus.errors import TaxonomyError, UserError
+
+DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
+
+
+def above(lines, v):
+    """Brute force: a node and everything above it."""
+    out = {v}
+    while True:
+        more = {p for p, c in lines if c in out and p is not None} - out
+        if not more:
+            return out
+        out |= more
+
+
+def number_by_the_rule(lines):
+    """The numbering rule, read word by word: first appearance, but parents first."""
+    seen = list(dict.fromkeys(v for line in lines for v in line if v is not None))
+    parents = {v: {p for p, c in lines if c == v and p is not None} for v in seen}
+    placed = []
+    while len(placed) < len(seen):
+        placed.append(next(v for v in seen if v not in placed and parents[v] <= set(placed)))
+    return placed
+
+
+@given(edge_lists())
+def test_numbering_follows_first_appearance_with_parents_first(lines):
+    assert list(Taxonomy.from_edges(lines).nodes) == number_by_the_rule(lines)
+
+
+@given(edge_lists())
+def test_relations_equal_set_arithmetic(lines):
+    tax = Taxonomy.from_edges(lines)
+    edges = {(p, c) for p, c in lines if p is not None}
+    assert set(tax.edges) == edges
+    assert set(tax.roots) == {v for v in tax if not any(c == v for _, c in edges)}
+    assert set(tax.leaves) == {v for v in tax if not any(p == v for p, _ in edges)}
+    for v in tax:
+        assert set(tax.parents(v)) == {p for p, c in edges if c == v}
+        assert set(tax.children(v)) == {c for p, c in edges if p == v}
+        assert set(tax.ancestors(v)) == above(lines, v)
+        assert set(tax.descendants(v)) == {u for u in tax if v in above(lines, u)}
+        assert tax.names(tax.ancestors(tax.index(v))) == tax.ancestors(v)
+
+
+@given(edge_lists())
+def test_ancestor_matrix_and_depth(lines):
+    tax = Taxonomy.from_edges(lines)
+    A = tax.ancestor_matrix.toarray()
+    for i, v in enumerate(tax.nodes):
+        assert {tax.nodes[j] for j in np.flatnonzero(A[i])} == above(lines, v)
+        longest = max((1 + tax.depth[tax.index(p)] for p in tax.parents(v)), default=0)
+        assert tax.depth[i] == longest
+    assert sorted(v for level in tax.levels for v in level) == sorted(tax.nodes)
+    for d, level in enumerate(tax.levels):
+        assert {int(tax.depth[tax.index(v)]) for v in level} == {d}
+
+
+@given(forests())
+def test_distance_and_lca_on_a_tree_equal_networkx(lines):
+    tax = Taxonomy.from_edges(lines)
+    g = nx.Graph([(p or "virtual root", c) for p, c in lines])
+    for a in tax:
+        for b in tax:
+            assert tax.distance(a, b) == nx.shortest_path_length(g, a, b)
+            common = above(lines, a) & above(lines, b)
+            expected = max(common, key=lambda v: tax.depth[tax.index(v)], default=None)
+            assert tax.lca(a, b) == expected
+
+
+@given(edge_lists(max_nodes=8))
+def test_distance_is_a_metric(lines):
+    tax = Taxonomy.from_edges(lines)
+    D = np.array([[tax.distance(a, b) for b in tax] for a in tax])
+    assert (D == D.T).all()
+    assert ((D == 0) == np.eye(len(tax), dtype=bool)).all()
+    assert (D[:, None, :] <= D[:, :, None] + D[None, :, :]).all()
+
+
+@given(edge_lists(), st.integers(0, 2**32 - 1))
+def test_closure_and_most_specific(lines, seed):
+    tax = Taxonomy.from_edges(lines)
+    Y = (np.random.default_rng(seed).random((4, len(tax))) < 0.3).astype(int)
+    closed = tax.closure(Y)
+    for row, given_row in zip(tax.decode(closed), tax.decode(Y), strict=True):
+        assert set(row) == set().union(*(above(lines, v) for v in given_row))
+    for row, given_row in zip(tax.decode(tax.most_specific(Y)), tax.decode(Y), strict=True):
+        assert set(row) == {
+            v for v in given_row if not any(u != v and v in above(lines, u) for u in given_row)
+        }
+    assert (tax.closure(closed) == closed).all()
+    assert (tax.closure(tax.most_specific(Y)) == closed).all()
+    assert (tax.most_specific(closed) == tax.most_specific(Y)).all()
+    sparse = tax.closure(sp.csr_array(Y))
+    assert sp.issparse(sparse) and (sparse.toarray() == closed).all()
+
+
+@given(edge_lists())
+def test_encode_inverts_decode(lines):
+    tax = Taxonomy.from_edges(lines)
+    sets = [sorted(set(tax.nodes[i::3]), key=tax.index) for i in range(4)]
+    Y = tax.encode(sets)
+    assert Y.shape == (4, len(tax))
+    assert tax.decode(Y) == sets
+
+
+def test_labels_come_in_many_forms():
+    tax = Taxonomy.from_edges(DIAMOND)
+    one = tax.encode(["c", "d"])
+    assert tax.decode(one) == [["c"], ["d"]]
+    assert tax.decode(tax.encode([["c", "c"], [], None, ("a",)])) == [["c"], [], [], ["a"]]
+    assert tax.decode(tax.encode(np.array(["d", "c"]))) == [["d"], ["c"]]
+    assert tax.decode(np.array([0, 1, 0, 0, 1])) == [["a", "d"]]
+    assert tax.decode(tax.closure([["c"], ["d"]])) == [["r", "a", "b", "c"], ["r", "b", "d"]]
+
+
+def test_unknown_label_names_row_value_and_the_nearest_node():
+    tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog")])
+    with pytest.raises(UserError, match=r"Row 1: 'catt' is not a node.*did you mean 'cat'"):
+        tax.encode([["dog"], ["catt"]])
+    with pytest.raises(UserError, match="7 is not a node"):
+        tax.encode([[7]])
+
+
+def test_an_indicator_must_fit():
+    tax = Taxonomy.from_edges(DIAMOND)
+    with pytest.raises(UserError, match="3 columns, but the taxonomy has 5 nodes"):
+        tax.closure(np.zeros((1, 3)))
+    with pytest.raises(UserError, match="holds the value -1.*Y > 0"):
+        tax.closure(np.array([[1, -1, -1, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "b"), ("b", "c"), ("c", "a")], r"has a cycle: .*a -> b.*remove one of these"),
+        ([("a", "a")], "'a' is given as its own parent"),
+        ([("", "b")], "empty name"),
+        ([("a", "b", "c")], r"must be a \(parent, child\) pair, but \('a', 'b', 'c'\)"),
+        ([7], r"must be a \(parent, child\) pair, but 7"),
+        ([(None, "b"), ("a", "b")], "'b' is declared a root .* but also has a parent"),
+        ([("a", 1.5)], "1.5 is of type float"),
+        ([("a", float("nan"))], "nan is of type float"),
+        ([("a", None)], "name None"),
+    ],
+)
+def test_bad_edges_are_refused(edges, message):
+    with pytest.raises(TaxonomyError, match=message):
+        Taxonomy.from_edges(edges)
+
+
+def test_a_long_name_does_not_flood_the_message():
+    with pytest.raises(TaxonomyError) as caught:
+        Taxonomy.from_edges([("x" * 10_000_000, "x" * 10_000_000)])
+    assert len(str(caught.value)) < 300
+    assert "10,000,000 characters" in str(caught.value)
+
+
+def test_a_cycle_below_a_root_is_found_and_shown():
+    with pytest.raises(TaxonomyError, match="b -> c -> b|c -> b -> c"):
+        Taxonomy.from_edges([("r", "a"), ("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")])
+
+
+def test_from_parents():
+    tax = Taxonomy.from_parents({"c": ["a", "b"], "a": "r", "b": "r", "r": None, "lone": []})
+    assert tax.nodes == ("r", "a", "b", "c", "lone")
+    assert tax.roots == ("r", "lone")
+    with pytest.raises(TaxonomyError, match="'a' has the unknown parent 'rot'.*mean 'root'"):
+        Taxonomy.from_parents({"a": "rot", "root": None})
+
+
+def test_from_paths_makes_path_ids_with_titles():
+    tax = Taxonomy.from_paths(["Shoes/Men/Boots", "Shoes/Women/Boots", "Hats"])
+    assert tax.titles["Shoes/Men/Boots"] == tax.titles["Shoes/Women/Boots"] == "Boots"
+    assert tax.parents("Shoes/Women/Boots") == ("Shoes/Women",)
+    assert "Hats" not in tax.titles  # id and title are the same
+    assert Taxonomy.from_paths(["a > b"], sep=" > ").nodes == ("a", "a > b")
+    with pytest.raises(TaxonomyError, match="'a//b' has an empty part"):
+        Taxonomy.from_paths(["a//b"])
+
+
+def test_flat_and_graph():
+    flat = Taxonomy.flat(["x", "y"])
+    assert flat.roots == flat.leaves == ("x", "y")
+    assert flat.is_tree
+    with pytest.raises(TaxonomyError, match="'x' is given twice"):
+        Taxonomy.flat(["x", "y", "x"])
+    graph = Taxonomy.from_edges([], related=[("b", "a"), ("a", "c"), ("a", "b"), ("c", "c")])
+    assert graph.nodes == ("b", "a", "c")
+    assert graph.related == (("b", "a"), ("a", "c"))
+
+
+def test_integer_names_and_numpy_input():
+    tax = Taxonomy.from_edges(np.array([[5, 3], [5, 1]]))
+    assert tax.nodes == (5, 3, 1)
+    assert tax.index(np.int64(3)) == 1
+    assert tax.parents(3) == (5,)  # a name, where a node has that name
+    assert tax.parents(2) == (0,)  # a number, where none has
+    assert tax.decode(tax.encode(np.array([3, 1]))) == [[3], [1]]
+    text = Taxonomy.from_edges(np.array([["r", "a"], ["r", "b"]]))
+    assert type(text.nodes[0]) is str
+
+
+@given(edge_lists())
+def test_networkx_round_trip(lines):
+    tax = Taxonomy.from_edges(lines, titles={lines[0][1]: "Title"})
+    back = Taxonomy.from_networkx(tax.to_networkx())
+    assert set(back.edges) == set(tax.edges)
+    assert set(back.nodes) == set(tax.nodes)
+    assert back.titles == tax.titles
+
+
+def test_undirected_networkx_graphs_become_related_links():
+    g = nx.cycle_graph(4)
+    g.add_node("alone")
+    tax = Taxonomy.from_networkx(g)
+    assert len(tax.related) == 4
+    assert "alone" in tax
+
+
+def test_it_is_immutable_hashable_and_copies_to_itself():
+    tax = Taxonomy.from_edges(DIAMOND, related=[("a", "b")], titles={"c": "Sea"})
+    assert copy.copy(tax) is tax
+    assert copy.deepcopy(tax) is tax
+    again = pickle.loads(pickle.dumps(tax))
+    assert again == tax and hash(again) == hash(tax)
+    assert tax != Taxonomy.from_edges(DIAMOND)
+    assert tax != 3
+    with pytest.raises(TypeError):
+        tax.titles["c"] = "See"
+    with pytest.raises(ValueError, match="read-only"):
+        tax.dag.parents[0] = 1
+    assert tax.digest() == again.digest() != Taxonomy.from_edges(DIAMOND).digest()
+
+
+def test_it_holds_what_a_container_holds():
+    tax = Taxonomy.from_edges(DIAMOND)
+    assert len(tax) == 5 and list(tax) == ["r", "a", "b", "c", "d"]
+    assert "c" in tax and "x" not in tax and ["c"] not in tax
+    assert not tax.is_tree
+    assert "DAG of 5 nodes, 5 edges" in repr(tax)
+    with pytest.raises(TaxonomyError, match="needs a tree, but node 'c' has 2 parents"):
+        _ = tax.tree
+    tree = Taxonomy.from_edges([("r", "a"), ("a", "b")]).tree
+    assert tree.parent.tolist() == [-1, 0, 1] and tree.n_children.tolist() == [1, 1, 0]
+    with pytest.raises(TaxonomyError, match="title is given for 'z'"):
+        Taxonomy.from_edges(DIAMOND, titles={"z": "Zed"})
+
+
+def test_empty_taxonomy():
+    tax = Taxonomy.from_edges([])
+    assert len(tax) == 0 and tax.levels == () and tax.roots == ()
+    assert tax.encode([[]]).shape == (1, 0)
+
+
+def test_show(capsys):
+    Taxonomy.from_edges(DIAMOND, titles={"d": "Dee"}).show(marks={"c": "0.9"})
+    out = capsys.readouterr().out
+    assert out.splitlines() == [
+        "r",
+        "├── a",
+        "│   └── c  0.9",
+        "└── b",
+        "    ├── c  0.9",
+        "    └── Dee [d]",
+    ]
+    Taxonomy.from_edges(DIAMOND).show(max_depth=1)
+    assert "└── ... 1 below" in capsys.readouterr().out
+    Taxonomy.from_edges(DIAMOND).show(root="b", max_children=1)
+    assert capsys.readouterr().out.splitlines() == ["b", "├── c", "└── ... 1 more"]
