@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import edge_lists, forests
 
 from linnaeus import Taxonomy
 from linnaeus.taxonomy.reshape import random_surjection
+from strategies import edge_lists, forests
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1")]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import edge_lists, forests
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
+from strategies import edge_lists, forests
 
 
 @given(edge_lists(), st.data())

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import edge_lists, forests
 
 from linnaeus import Taxonomy
 from linnaeus.errors import TaxonomyError, UserError
+from strategies import edge_lists, forests
 
 DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
 
@@ -213,6 +213,13 @@ def test_integer_names_and_numpy_input():
     assert tax.decode(tax.encode(np.array([3, 1]))) == [[3], [1]]
     text = Taxonomy.from_edges(np.array([["r", "a"], ["r", "b"]]))
     assert type(text.nodes[0]) is str
+
+
+def test_names_that_look_alike_stay_apart():
+    names = [1, "1", "'1'", "a\0b", "a", "b", "é", "e\u0301", " a", "\ud800"]
+    assert Taxonomy.flat(names).nodes == tuple(names)
+    many = [f"n{i}" for i in range(50_000)]
+    assert Taxonomy.from_edges([(None, v) for v in many * 2]).nodes == tuple(many)
 
 
 @given(edge_lists())

@@ -14,6 +14,34 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def group(rows, values, next_slot, out):
+    """Put each value into the list of its row.
+
+    rows, values : (n_entries,) int32
+    next_slot    : (n_rows,) int64  start of each list; moved to its end
+    out          : (n_entries,) int32  result
+    """
+    for e in range(rows.size):
+        out[next_slot[rows[e]]] = values[e]
+        next_slot[rows[e]] += 1
+
+
+@njit(cache=True, nogil=True)
+def transpose(ptr, values, next_slot, out):
+    """From the lists ``row -> values`` to the lists ``value -> rows``, each ascending.
+
+    ptr, values : CSR lists
+    next_slot   : (n_values,) int64  start of each new list; moved to its end
+    out         : (n_entries,) int32  result
+    """
+    for r in range(ptr.size - 1):
+        for e in range(ptr[r], ptr[r + 1]):
+            v = values[e]
+            out[next_slot[v]] = r
+            next_slot[v] += 1
+
+
+@njit(cache=True, nogil=True)
 def topological_order(child_ptr, children, n_waiting, heap, order):
     """Place parents first; among the nodes that may come next, the lowest number first.
 

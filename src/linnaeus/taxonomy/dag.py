@@ -40,15 +40,18 @@ def freeze(*arrays: npt.NDArray[np.generic]) -> None:
         array.flags.writeable = False
 
 
-def csr_lists(n: int, rows: IntArray, values: IntArray) -> tuple[PtrArray, IntArray]:
-    """Group `values` by `rows`: CSR lists, each ascending."""
+def pointers(n: int, rows: IntArray) -> PtrArray:
+    """Where the list of each row starts when entries are grouped by row."""
     ptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n), out=ptr[1:])
-    if rows.size > 1:
-        key = rows.astype(np.int64) * n + values
-        if not (key[1:] >= key[:-1]).all():
-            values = values[np.argsort(key, kind="stable")]
-    return ptr, np.ascontiguousarray(values, dtype=np.int32)
+    return ptr
+
+
+def child_lists(n: int, parent: IntArray, child: IntArray) -> tuple[PtrArray, IntArray]:
+    """The children of each node, in the order of the edges."""
+    ptr, children = pointers(n, parent), np.empty(child.size, dtype=np.int32)
+    closure_fast.group(parent, child, ptr[:-1].copy(), children)
+    return ptr, children
 
 
 def build(n: int, parent: IntArray, child: IntArray) -> Dag:
@@ -56,15 +59,18 @@ def build(n: int, parent: IntArray, child: IntArray) -> Dag:
 
     Every edge must have ``parent[e] < child[e]``; `parents_first` gives such numbers.
     """
-    key = child.astype(np.int64) * n + parent
-    if key.size and not (key[1:] > key[:-1]).all():
-        key = np.unique(key)
-    rows, values = (key // max(n, 1)).astype(np.int32), (key % max(n, 1)).astype(np.int32)
-    parent_ptr, parents = csr_lists(n, rows, values)
-    child_ptr, children = csr_lists(n, values, rows)
+    child_ptr, unsorted = child_lists(n, parent, child)
+    parent_ptr = pointers(n, child)
+    parents, children = np.empty_like(unsorted), np.empty_like(unsorted)
+    closure_fast.transpose(child_ptr, unsorted, parent_ptr[:-1].copy(), parents)
+    closure_fast.transpose(parent_ptr, parents, child_ptr[:-1].copy(), children)
+    row = np.repeat(np.arange(n, dtype=np.int32), np.diff(parent_ptr))
+    new = np.ones(parents.size, dtype=bool)
+    new[1:] = (parents[1:] != parents[:-1]) | (row[1:] != row[:-1])
+    if not new.all():
+        return build(n, parents[new], row[new])
     depth = np.zeros(n, dtype=np.int32)
-    if parents.size:
-        closure_fast.longest_depth(parent_ptr, parents, depth)
+    closure_fast.longest_depth(parent_ptr, parents, depth)
     dag = Dag(parent_ptr, parents, child_ptr, children, depth)
     freeze(*dag)
     return dag
@@ -79,7 +85,7 @@ def parents_first(n: int, parent: IntArray, child: IntArray) -> IntArray:
     order = np.arange(n, dtype=np.int32)
     if (parent < child).all():
         return order
-    child_ptr, children = csr_lists(n, parent, child)
+    child_ptr, children = child_lists(n, parent, child)
     n_waiting = np.bincount(child, minlength=n).astype(np.int32)
     heap = np.empty(n, dtype=np.int32)
     placed = closure_fast.topological_order(child_ptr, children, n_waiting, heap, order)
@@ -87,13 +93,14 @@ def parents_first(n: int, parent: IntArray, child: IntArray) -> IntArray:
 
 
 def find_cycle(n: int, parent: IntArray, child: IntArray) -> list[int]:
-    """One cycle, as nodes each of which is a parent of the next; empty when there is none."""
+    """One cycle, as nodes each of which is a parent of the next; there must be one.
+
+    Every node that `parents_first` leaves out has a parent left out: walk up until a repeat.
+    """
     left = np.ones(n, dtype=bool)
     left[parents_first(n, parent, child)] = False
-    inside = left[parent] & left[child]  # each node left has a parent left: walk up until a repeat
+    inside = left[parent] & left[child]
     above = dict(zip(child[inside].tolist(), parent[inside].tolist(), strict=True))
-    if not above:
-        return []
     seen: dict[int, None] = {}
     v = min(above)
     while v not in seen:

@@ -31,7 +31,7 @@ def as_indicator(taxonomy: Taxonomy, Y: Any) -> sp.csr_array:
             f"The label indicator has {Y.shape[1]} columns, but the taxonomy has "
             f"{len(taxonomy)} nodes. Make it with taxonomy.encode(labels)."
         )
-    out = sp.csr_array(Y)
+    out = sp.csr_array(Y, copy=sp.issparse(Y))  # tidied in place below: never the caller's arrays
     values = out.data
     if values.size and not np.isin(values, (0, 1)).all():
         bad = values[~np.isin(values, (0, 1))][0]

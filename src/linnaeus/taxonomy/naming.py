@@ -7,67 +7,72 @@ earliest seen is taken.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from itertools import repeat
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from linnaeus.errors import TaxonomyError, shorten
 from linnaeus.taxonomy import dag as _dag
+from linnaeus.taxonomy import naming_fast
 from linnaeus.taxonomy.tree import IntArray
-
-Name = Hashable
 
 
 class Numbered(NamedTuple):
-    """Names in node order, and how to get from a name to its number: ``number[code[name]]``."""
+    """Names in node order, with the edges and links over their numbers."""
 
     nodes: tuple[Any, ...]
-    code: dict[Any, int]
-    number: IntArray
     dag: _dag.Dag
     related: IntArray  # (n_links, 2), each pair ascending, no repeats
 
 
 def number_nodes(
-    parents: Sequence[Any], children: Sequence[Any], related: Sequence[tuple[Any, Any]]
+    parents: Sequence[Any], children: Sequence[Any], related: Sequence[tuple[Any, Any]] = ()
 ) -> Numbered:
     """Number the nodes of the lines ``(parents[i], children[i])``; parent None declares a root."""
     m = len(children)
-    code: dict[Any, int] = dict(zip(children, range(m), strict=True))
-    tree_like = len(code) == m
-    c = (
-        np.arange(m, dtype=np.int32)
-        if tree_like
-        else np.fromiter(map(code.__getitem__, children), np.int32, m)
-    )
-    p = np.fromiter(map(code.get, parents, repeat(-1)), np.int32, m)
-    unused = m - len(code)  # lines whose child has a later line too; codes count lines
-    for i in np.flatnonzero(p < 0).tolist():
-        if parents[i] is not None:
-            p[i] = code.setdefault(parents[i], len(code) + unused)
-    links = [code.setdefault(a, len(code) + unused) for pair in related for a in pair]
-    _check_names(code)
-    _check_declared(children, p, c)
-    r = np.array(links, dtype=np.int32).reshape(-1, 2)
-    extra = len(code) + unused
-    order = _first_seen(extra, p, c, r)[: len(code)]
-    is_edge = p >= 0
-    seen = np.empty(extra, dtype=np.int32)
-    seen[order] = np.arange(order.size, dtype=np.int32)
-    names = np.empty(extra, dtype=object)
-    names[np.fromiter(code.values(), np.int64, len(code))] = list(code)
-    p, c = seen[p[is_edge]], seen[c[is_edge]]
-    by_line = names[order]
-    _check_acyclic(by_line, p, c)
-    placed = _dag.parents_first(order.size, p, c)
-    number = np.full(extra, -1, dtype=np.int32)
-    number[order[placed]] = np.arange(order.size, dtype=np.int32)
-    final = np.empty(order.size, dtype=np.int32)
-    final[placed] = np.arange(order.size, dtype=np.int32)
-    graph = _dag.build(order.size, final[p], final[c])
-    return Numbered(tuple(by_line[placed].tolist()), code, number, graph, unique_links(number[r]))
+    declared = np.zeros(m, dtype=bool)
+    if None in parents:
+        declared[:] = [p is None for p in parents]
+        parents = [c if p is None else p for p, c in zip(parents, children, strict=True)]
+    names: list[Any] = [None] * (2 * m)
+    names[::2], names[1::2] = parents, children
+    names += chain.from_iterable(related)
+    code, first = by_appearance(names)
+    p, c, links = code[: 2 * m : 2], code[1 : 2 * m : 2], code[2 * m :].reshape(-1, 2)
+    _check_lines(children, p, c, declared)
+    p, c = p[~declared], c[~declared]
+    order = _dag.parents_first(first.size, p, c)
+    if order.size < first.size:
+        _refuse_cycle([names[i] for i in first.tolist()], p, c)
+    number = np.empty(order.size, dtype=np.int32)
+    number[order] = np.arange(order.size, dtype=np.int32)
+    nodes = tuple(map(names.__getitem__, first[order].tolist()))
+    graph = _dag.build(order.size, number[p], number[c])
+    return Numbered(nodes, graph, unique_links(number[links]))
+
+
+def by_appearance(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
+    """The number of each name, by first appearance, and the places of these appearances."""
+    n = len(names)
+    buffer = _bytes(names)
+    table = np.full(1 << (2 * n).bit_length(), -1, dtype=np.int32)
+    hashes, starts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
+    code, first = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    count = naming_fast.number_by_appearance(buffer, table, hashes, starts, code, first)
+    return code, first[:count]
+
+
+def _bytes(names: Sequence[Any]) -> npt.NDArray[np.uint8]:
+    """Names behind one another, each ended by a zero byte; different names differ."""
+    kinds = set(map(type, names))
+    _check_kinds(names, kinds)
+    text = "\0".join(names) if kinds == {str} else "\0".join(map(repr, names))
+    if kinds == {str} and text.count("\0") != len(names) - 1:  # a zero byte inside a name
+        text = "\0".join(map(repr, names))
+    return np.frombuffer((text + "\0").encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 def unique_links(pairs: IntArray) -> IntArray:
@@ -78,68 +83,50 @@ def unique_links(pairs: IntArray) -> IntArray:
 
 def plain_names(values: Iterable[Any]) -> list[Any]:
     """A list of names with NumPy scalars turned into Python's."""
-    if isinstance(values, np.ndarray):
-        out: list[Any] = values.tolist()
-        return out
-    return [v.item() if isinstance(v, np.generic) else v for v in values]
+    names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
+        names = [v.item() if isinstance(v, np.generic) else v for v in names]
+    return names
 
 
-def _first_seen(n: int, p: IntArray, c: IntArray, r: IntArray) -> IntArray:
-    """Codes by first appearance: parent then child, line by line, then the related links."""
-    position = np.full(n, 2 * (p.size + r.shape[0]), dtype=np.int64)
-    line = np.arange(p.size, dtype=np.int64)
-    has_parent = np.flatnonzero(p >= 0)
-    for codes, at in (
-        (p[has_parent], 2 * line[has_parent]),
-        (c, 2 * line + 1),
-        (r.ravel(), 2 * p.size + np.arange(r.size, dtype=np.int64)),
-    ):
-        codes, at = codes[::-1], at[::-1]  # reversed, so that the earliest is written last
-        position[codes] = np.minimum(position[codes], at)
-    return np.argsort(position, kind="stable").astype(np.int32)
-
-
-def _check_names(code: dict[Any, int]) -> None:
+def _check_kinds(names: Sequence[Any], kinds: set[type]) -> None:
     """Names are non-empty strings or integers."""
-    for kind in set(map(type, code)) - {str, int}:
-        bad = next(name for name in code if type(name) is kind)
+    for kind in kinds - {str, int}:
+        bad = next(name for name in names if type(name) is kind)
         if bad is None:
             raise TaxonomyError("A node has the name None. Give every child a name.")
-        if not (issubclass(kind, str | int) and kind is not bool):
+        if not issubclass(kind, str | int) or kind is bool:
             raise TaxonomyError(
                 f"Node name {shorten(bad)} is of type {kind.__name__}. "
                 f"Names must be strings or integers: convert it, for example with str()."
             )
-    if "" in code:
+    if "" in names:
         raise TaxonomyError("A node has an empty name. Give every node a name of its own.")
 
 
-def _check_declared(children: Sequence[Any], p: IntArray, c: IntArray) -> None:
-    """A node declared to be a root must not have a parent elsewhere; nor be its own parent."""
-    itself = np.flatnonzero(p == c)
+def _check_lines(
+    children: Sequence[Any], p: IntArray, c: IntArray, declared: npt.NDArray[np.bool_]
+) -> None:
+    """No node is its own parent, and no declared root has a parent elsewhere."""
+    itself = np.flatnonzero((p == c) & ~declared)
     if itself.size:
-        name = children[int(itself[0])]
         raise TaxonomyError(
-            f"Node {shorten(name)} is given as its own parent. Remove that edge, or give the "
-            f"name None as the parent of a root."
+            f"Node {shorten(children[int(itself[0])])} is given as its own parent. Remove that "
+            f"edge; a root has no parent at all (None)."
         )
-    declared = np.flatnonzero(p < 0)
-    if 0 < declared.size < p.size:
-        clash = np.isin(c[declared], c[p >= 0])
-        if clash.any():
-            name = children[int(declared[clash][0])]
-            raise TaxonomyError(
-                f"Node {shorten(name)} is declared a root (its parent is empty) but also has a "
-                f"parent. Remove one of the two lines."
-            )
+    clash = declared & np.isin(c, c[~declared]) if declared.any() else declared
+    if clash.any():
+        raise TaxonomyError(
+            f"Node {shorten(children[int(np.argmax(clash))])} is declared a root (its parent is "
+            f"empty) but also has a parent. Remove one of the two lines."
+        )
 
 
-def _check_acyclic(names: Any, p: IntArray, c: IntArray) -> None:
-    cycle = [] if (p < c).all() else _dag.find_cycle(len(names), p, c)
-    if cycle:
-        shown = " -> ".join(str(names[v]) for v in [*cycle, cycle[0]][:12])
-        more = f" -> ... ({len(cycle)} nodes)" if len(cycle) > 11 else ""
-        raise TaxonomyError(
-            f"The taxonomy has a cycle: {shown}{more}. "
-            f"Every node must be reachable from a root: remove one of these edges."
-        )
+def _refuse_cycle(names: list[Any], p: IntArray, c: IntArray) -> None:
+    cycle = _dag.find_cycle(len(names), p, c)
+    shown = " -> ".join(str(names[v]) for v in [*cycle, cycle[0]][:12])
+    more = f" -> ... ({len(cycle)} nodes)" if len(cycle) > 11 else ""
+    raise TaxonomyError(
+        f"The taxonomy has a cycle: {shown}{more}. "
+        f"Every node must be reachable from a root: remove one of these edges."
+    )

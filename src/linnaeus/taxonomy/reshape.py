@@ -27,10 +27,7 @@ def renumbered(
     nodes: Sequence[Any], parent: IntArray, child: IntArray, related: IntArray
 ) -> Numbered:
     """Names and edges already numbered parents first."""
-    number = np.arange(len(nodes), dtype=np.int32)
-    code = dict(zip(nodes, range(len(nodes)), strict=True))
-    graph = _dag.build(len(nodes), parent, child)
-    return Numbered(tuple(nodes), code, number, graph, unique_links(related))
+    return Numbered(tuple(nodes), _dag.build(len(nodes), parent, child), unique_links(related))
 
 
 def induced(taxonomy: Taxonomy, keep: IntArray) -> Taxonomy:
@@ -121,8 +118,8 @@ def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:
         return type(taxonomy)(numbered, taxonomy.titles)
     place = np.arange(len(taxonomy))
     for level in taxonomy.level_numbers:
-        inner = taxonomy.n_children[level] > 0
-        for group in (level[inner], level[~inner]):
+        has_children = taxonomy.n_children[level] > 0
+        for group in (level[has_children], level[~has_children]):
             place[group] = rng.permutation(group)
     names = taxonomy.names(place.tolist())
     parent, child = (a.tolist() for a in edge_arrays(taxonomy))

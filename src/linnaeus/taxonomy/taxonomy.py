@@ -102,7 +102,7 @@ class Taxonomy:
             else:
                 parents = plain_names(map(itemgetter(0), edges))
                 children = plain_names(map(itemgetter(1), edges))
-            if edges is not None and any(map((2).__ne__, map(len, edges))):
+            if not set(map(len, edges)) <= {2}:
                 raise IndexError
         except (TypeError, IndexError, KeyError):
             bad = next((e for e in edges if not hasattr(e, "__len__") or len(e) != 2), edges)
@@ -210,7 +210,7 @@ class Taxonomy:
 
     def __contains__(self, name: object) -> bool:
         try:
-            return name in self._numbered.code
+            return name in self._index
         except TypeError:  # unhashable
             return False
 
@@ -245,15 +245,19 @@ class Taxonomy:
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return Taxonomy, (self._numbered, dict(self.titles), dict(self.misc))
 
+    @cached_property
+    def _index(self) -> dict[Any, int]:
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
     def index(self, name: Any) -> int:
         """The number of a node."""
-        code = self._numbered.code.get(name) if name in self else None
-        if code is None:
+        number = self._index.get(name) if name in self else None
+        if number is None:
             raise UserError(
                 f"{shorten(name)} is not a node of the taxonomy{_meant(name, self.nodes)}. "
                 f"Use one of the {len(self)} names in `nodes`, or add it to the taxonomy."
             )
-        return int(self._numbered.number[code])
+        return number
 
     def numbers(self, names: Iterable[Any]) -> IntArray:
         """The numbers of several nodes, as an array."""

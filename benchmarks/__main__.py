@@ -1,0 +1,21 @@
+"""``python -m benchmarks [name ...]``: run all benchmarks, or those whose names are given."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+
+def main(names: list[str]) -> None:
+    known = sorted(p.stem.removeprefix("bench_") for p in Path(__file__).parent.glob("bench_*.py"))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"There is no benchmark {unknown[0]!r}. Known: {', '.join(known)}.")
+    for name in names or known:
+        print(f"\n== {name}", flush=True)
+        importlib.import_module(f"benchmarks.bench_{name}").main()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
