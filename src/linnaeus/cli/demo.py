@@ -1,0 +1,93 @@
+"""``linnaeus demo``: the main job, on data that the program makes itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from linnaeus.cli.options import Jobs, Json, Quiet, Seed
+from linnaeus.cli.output import print_json, progress
+
+if TYPE_CHECKING:
+    from linnaeus.workflow import DemoResult
+
+MARKS = {"right": "[green]✓ {:.2f}[/green]", "extra": "[red]✗ {:.2f} not a label[/red]"}
+MISSED = "[yellow]○ {:.2f} missed[/yellow]"
+
+
+def demo(
+    documents: Annotated[
+        int, typer.Option("--documents", "-n", min=50, help="Training documents to make.")
+    ] = 800,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make news stories, learn to classify them, and show how well it went.
+
+    A newsroom's taxonomy and short stories are made up on the spot; a linear model per node
+    scores each story, and the best label set that respects the hierarchy is chosen. No file
+    and no network are needed.
+    """
+    from linnaeus import workflow
+
+    with progress(quiet or json) as step:
+        result = workflow.demo(documents, max(50, documents // 4), seed, jobs, step)
+    if json:
+        print_json(_as_dict(result))
+    else:
+        _print(result)
+
+
+def _as_dict(result: DemoResult) -> dict[str, Any]:
+    test = result.collection.part("test")
+    return {
+        **result.report.to_dict(),
+        "seconds": result.seconds,
+        "example": {
+            "text": (test.texts or [])[result.example],
+            "labels": test.labels[result.example],
+            "predicted": result.predicted[result.example],
+        },
+    }
+
+
+def _print(result: DemoResult) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    data, test = result.collection, result.collection.part("test")
+    console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
+    console.print(
+        f"{len(data.part('train'))} stories to learn from, {len(test)} to be judged by.\n"
+    )
+    data.taxonomy.show(max_depth=1, max_children=4)
+    console.print(f"\n[bold]How well it went[/bold] ({_seconds(result)})")
+    console.print(str(result.report), markup=False)
+    console.print("\n[bold]One story[/bold]")
+    console.print((test.texts or [])[result.example], markup=False)
+    console.print("\n[bold]and where it was put[/bold] (✓ right, ✗ wrong, ○ missed; with scores)")
+    for line in _drawing(result):
+        console.print(line)
+    console.print("\nNext: [bold]linnaeus taxonomy show FILE[/bold] with a taxonomy of yours.")
+
+
+def _seconds(result: DemoResult) -> str:
+    return ", ".join(f"{what} {t:.1f} s" for what, t in result.seconds.items())
+
+
+def _drawing(result: DemoResult) -> list[str]:
+    """The part of the taxonomy that the example touches, with a mark at every node."""
+    from linnaeus.taxonomy import draw
+
+    taxonomy, i = result.collection.taxonomy, result.example
+    labels = result.collection.part("test").labels[i]
+    truth = set(taxonomy.decode(taxonomy.closure([labels]))[0])
+    found = set(result.predicted[i])
+    marks = {}
+    for v in truth | found:
+        kind = MARKS["right" if v in truth else "extra"] if v in found else MISSED
+        marks[v] = kind.format(result.scores[i, taxonomy.index(v)])
+    return list(draw.lines(taxonomy.restrict(sorted(truth | found)), marks=marks))

@@ -1,0 +1,62 @@
+"""The ``linnaeus`` command: one exception type, caught once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from linnaeus import __version__
+from linnaeus.cli import demo, taxonomy
+from linnaeus.cli.output import print_error
+from linnaeus.errors import UserError
+
+app = typer.Typer(
+    name="linnaeus",
+    help="Put things into taxonomies: documents, tables or sequences into a tree, a DAG or a "
+    "graph of labels.\n\n"
+    "Start with [bold]linnaeus demo[/bold], which needs no data. Look at a taxonomy of yours "
+    "with [bold]linnaeus taxonomy show FILE[/bold].",
+    epilog="Every command has its own --help. Results go to standard output, progress to "
+    "standard error; exit code 0 means success, 1 a mistake in the input, 130 Ctrl-C.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command("demo")(demo.demo)
+app.add_typer(taxonomy.app, name="taxonomy")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"linnaeus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What belongs to no command."""
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0, 1 for a user's error (one message), 130 for Ctrl-C."""
+    try:
+        app(args=list(sys.argv[1:] if arguments is None else arguments))
+    except UserError as error:
+        print_error(str(error))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except SystemExit as stop:
+        sys.exit(1 if stop.code == 2 else stop.code)  # 2 is a command typed wrong: user's error
+
+
+if __name__ == "__main__":
+    run()
