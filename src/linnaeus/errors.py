@@ -6,6 +6,9 @@ exit code 1 on the command line, status 400 over HTTP.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 _SHOWN = 60
@@ -16,6 +19,15 @@ def shorten(value: object, limit: int = _SHOWN) -> str:
     text = value if isinstance(value, str) else repr(value)
     cut = text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
     return repr(cut) if isinstance(value, str) else cut
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """A hint at the known name that is nearest to a mistyped one, for messages; or nothing."""
+    if not isinstance(name, str) or len(name) > 100:
+        return ""
+    texts = [k for k in islice(known, 20_000) if isinstance(k, str)]
+    close = difflib.get_close_matches(name, texts, 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 class UserError(ValueError):

@@ -28,21 +28,16 @@ class Numbered(NamedTuple):
     related: IntArray  # (n_links, 2), each pair ascending, no repeats
 
 
-def number_nodes(
-    parents: Sequence[Any], children: Sequence[Any], related: Sequence[tuple[Any, Any]] = ()
-) -> Numbered:
-    """Number the nodes of the lines ``(parents[i], children[i])``; parent None declares a root."""
-    m = len(children)
-    declared = np.zeros(m, dtype=bool)
-    if None in parents:
-        declared[:] = [p is None for p in parents]
-        parents = [c if p is None else p for p, c in zip(parents, children, strict=True)]
-    names: list[Any] = [None] * (2 * m)
-    names[::2], names[1::2] = parents, children
-    names += chain.from_iterable(related)
+def number_nodes(lines: list[Any], related: Iterable[Sequence[Any]] = ()) -> Numbered:
+    """Number the nodes of the lines ``parent, child, parent, child, ...`` in one flat list.
+
+    A parent None declares its child a root. Related pairs may name further nodes.
+    """
+    names, m = lines + list(chain.from_iterable(related)), len(lines) // 2
+    names, declared = _plain_names(names, m)
     code, first = by_appearance(names)
     p, c, links = code[: 2 * m : 2], code[1 : 2 * m : 2], code[2 * m :].reshape(-1, 2)
-    _check_lines(children, p, c, declared)
+    _check_lines(names, p, c, declared)
     p, c = p[~declared], c[~declared]
     order = _dag.parents_first(first.size, p, c)
     if order.size < first.size:
@@ -50,8 +45,36 @@ def number_nodes(
     number = np.empty(order.size, dtype=np.int32)
     number[order] = np.arange(order.size, dtype=np.int32)
     nodes = tuple(map(names.__getitem__, first[order].tolist()))
+    if "" in nodes:
+        raise TaxonomyError("A node has an empty name. Give every node a name of its own.")
     graph = _dag.build(order.size, number[p], number[c])
     return Numbered(nodes, graph, unique_links(number[links]))
+
+
+def _plain_names(names: list[Any], m: int) -> tuple[list[Any], npt.NDArray[np.bool_]]:
+    """Names as Python's own strings and integers, and which of the m lines declare a root.
+
+    Such a line gets its child for a parent, so that nothing but names is left.
+    """
+    kinds = set(map(type, names))
+    if any(issubclass(kind, np.generic) for kind in kinds):
+        names = plain_names(names)
+        kinds = set(map(type, names))
+    declared = np.zeros(m, dtype=bool)
+    if type(None) in kinds:
+        declared[:] = [p is None for p in names[: 2 * m : 2]]
+        for i in np.flatnonzero(declared).tolist():
+            names[2 * i] = names[2 * i + 1]
+    for kind in kinds - {str, int}:
+        bad = next((name for name in names if type(name) is kind), "")
+        if bad is None:
+            raise TaxonomyError("A node has the name None. Give every child a name.")
+        if not issubclass(kind, str | int | None) or kind is bool:
+            raise TaxonomyError(
+                f"Node name {shorten(bad)} is of type {kind.__name__}. "
+                f"Names must be strings or integers: convert it, for example with str()."
+            )
+    return names, declared
 
 
 def by_appearance(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
@@ -67,10 +90,12 @@ def by_appearance(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
 
 def _bytes(names: Sequence[Any]) -> npt.NDArray[np.uint8]:
     """Names behind one another, each ended by a zero byte; different names differ."""
-    kinds = set(map(type, names))
-    _check_kinds(names, kinds)
-    text = "\0".join(names) if kinds == {str} else "\0".join(map(repr, names))
-    if kinds == {str} and text.count("\0") != len(names) - 1:  # a zero byte inside a name
+    try:
+        text = "\0".join(names)
+        unclear = text.count("\0") != len(names) - 1  # a zero byte inside a name
+    except TypeError:  # not all names are strings
+        unclear = True
+    if unclear:
         text = "\0".join(map(repr, names))
     return np.frombuffer((text + "\0").encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
@@ -89,35 +114,20 @@ def plain_names(values: Iterable[Any]) -> list[Any]:
     return names
 
 
-def _check_kinds(names: Sequence[Any], kinds: set[type]) -> None:
-    """Names are non-empty strings or integers."""
-    for kind in kinds - {str, int}:
-        bad = next(name for name in names if type(name) is kind)
-        if bad is None:
-            raise TaxonomyError("A node has the name None. Give every child a name.")
-        if not issubclass(kind, str | int) or kind is bool:
-            raise TaxonomyError(
-                f"Node name {shorten(bad)} is of type {kind.__name__}. "
-                f"Names must be strings or integers: convert it, for example with str()."
-            )
-    if "" in names:
-        raise TaxonomyError("A node has an empty name. Give every node a name of its own.")
-
-
 def _check_lines(
-    children: Sequence[Any], p: IntArray, c: IntArray, declared: npt.NDArray[np.bool_]
+    names: Sequence[Any], p: IntArray, c: IntArray, declared: npt.NDArray[np.bool_]
 ) -> None:
     """No node is its own parent, and no declared root has a parent elsewhere."""
     itself = np.flatnonzero((p == c) & ~declared)
     if itself.size:
         raise TaxonomyError(
-            f"Node {shorten(children[int(itself[0])])} is given as its own parent. Remove that "
+            f"Node {shorten(names[2 * int(itself[0])])} is given as its own parent. Remove that "
             f"edge; a root has no parent at all (None)."
         )
     clash = declared & np.isin(c, c[~declared]) if declared.any() else declared
     if clash.any():
         raise TaxonomyError(
-            f"Node {shorten(children[int(np.argmax(clash))])} is declared a root (its parent is "
+            f"Node {shorten(names[2 * int(np.argmax(clash))])} is declared a root (its parent is "
             f"empty) but also has a parent. Remove one of the two lines."
         )
 

@@ -113,23 +113,19 @@ def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:
         for above, level in pairwise(taxonomy.level_numbers):
             inner = above[taxonomy.n_children[above] > 0]
             parent[level] = inner[random_surjection(level.size, inner.size, rng)]
-        above_name = [taxonomy.nodes[p] if p >= 0 else None for p in parent.tolist()]
-        numbered = number_nodes(above_name, list(taxonomy.nodes), taxonomy.related)
-        return type(taxonomy)(numbered, taxonomy.titles)
+        lines: list[Any] = []
+        for p, v in zip(parent.tolist(), taxonomy.nodes, strict=True):
+            lines += (taxonomy.nodes[p] if p >= 0 else None, v)
+        return type(taxonomy)(number_nodes(lines, taxonomy.related), taxonomy.titles)
     place = np.arange(len(taxonomy))
     for level in taxonomy.level_numbers:
         has_children = taxonomy.n_children[level] > 0
         for group in (level[has_children], level[~has_children]):
             place[group] = rng.permutation(group)
     names = taxonomy.names(place.tolist())
-    parent, child = (a.tolist() for a in edge_arrays(taxonomy))
-    tops = taxonomy.root_numbers.tolist()
-    numbered = number_nodes(
-        [None] * len(tops) + [names[p] for p in parent],
-        [names[v] for v in tops + child],
-        taxonomy.related,
-    )
-    return type(taxonomy)(numbered, taxonomy.titles)
+    lines = [v for r in taxonomy.root_numbers.tolist() for v in (None, names[r])]
+    lines += [names[v] for v in np.column_stack(edge_arrays(taxonomy)).ravel().tolist()]
+    return type(taxonomy)(number_nodes(lines, taxonomy.related), taxonomy.titles)
 
 
 def random_surjection(m: int, k: int, rng: np.random.Generator) -> IntArray:

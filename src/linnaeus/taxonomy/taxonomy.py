@@ -7,12 +7,10 @@ would change one returns another.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
@@ -20,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import MissingExtraError, TaxonomyError, UserError, shorten
-from linnaeus.taxonomy import draw, labelsets, reshape, structure
+from linnaeus.errors import MissingExtraError, TaxonomyError, UserError, nearest, shorten
+from linnaeus.taxonomy import draw, labelsets, lines, reshape, structure
 from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
-from linnaeus.taxonomy.naming import Numbered, number_nodes, plain_names
+from linnaeus.taxonomy.naming import Numbered, number_nodes
 from linnaeus.taxonomy.tree import IntArray, Tree
 
 if TYPE_CHECKING:
@@ -94,40 +92,14 @@ class Taxonomy:
 
         Repeated edges count once. `related` pairs may name further nodes.
         """
-        edges = edges if isinstance(edges, list | np.ndarray) else list(edges)
-        try:
-            if isinstance(edges, np.ndarray):
-                edges = edges.reshape(-1, 2)
-                parents, children = edges[:, 0].tolist(), edges[:, 1].tolist()
-            else:
-                parents = plain_names(map(itemgetter(0), edges))
-                children = plain_names(map(itemgetter(1), edges))
-            if not set(map(len, edges)) <= {2}:
-                raise IndexError
-        except (TypeError, IndexError, KeyError):
-            bad = next((e for e in edges if not hasattr(e, "__len__") or len(e) != 2), edges)
-            raise TaxonomyError(
-                f"An edge must be a (parent, child) pair, but {shorten(bad)} is not one."
-            ) from None
-        links = [(a, b) for a, b in (plain_names(pair) for pair in related)]
-        return cls(number_nodes(parents, children, links), titles)
+        return cls(number_nodes(lines.from_edges(edges), related), titles)
 
     @classmethod
     def from_parents(
         cls, parents: Mapping[Any, Any], titles: Mapping[Any, str] | None = None
     ) -> Taxonomy:
         """From {child: parent}, {child: [parents]} or {root: None}; every parent is a key too."""
-        edges: list[tuple[Any, Any]] = []
-        for child, above in parents.items():
-            many = above if isinstance(above, list | tuple | set | frozenset) else [above]
-            for p in many or [None]:
-                if p is not None and p not in parents:
-                    raise TaxonomyError(
-                        f"Node {shorten(child)} has the unknown parent {shorten(p)}"
-                        f"{_meant(p, parents)}. Add an entry for it; {{{p!r}: None}} is a root."
-                    )
-                edges.append((p, child))
-        return cls.from_edges(edges, titles=titles)
+        return cls(number_nodes(lines.from_parents(parents)), titles)
 
     @classmethod
     def from_paths(cls, paths: Iterable[str], sep: str = "/") -> Taxonomy:
@@ -135,32 +107,13 @@ class Taxonomy:
 
         So two nodes may carry the same title under different parents.
         """
-        edges: list[tuple[str | None, str]] = []
-        titles: dict[str, str] = {}
-        for path in paths:
-            parts = [part.strip() for part in path.split(sep)]
-            if not all(parts):
-                raise TaxonomyError(
-                    f"Path {shorten(path)} has an empty part. "
-                    f"Write one name between every two separators {sep!r}."
-                )
-            above = None
-            for i, part in enumerate(parts):
-                name = sep.join(parts[: i + 1])
-                if name not in titles:
-                    titles[name] = part
-                    edges.append((above, name))
-                above = name
-        return cls.from_edges(edges, titles={v: t for v, t in titles.items() if v != t})
+        flat, titles = lines.from_paths(paths, sep)
+        return cls(number_nodes(flat), titles)
 
     @classmethod
     def flat(cls, labels: Iterable[Any]) -> Taxonomy:
         """Labels without a hierarchy: every one is a root and a leaf."""
-        names = plain_names(labels)
-        if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise TaxonomyError(f"The label {shorten(twice)} is given twice. Ids must be unique.")
-        return cls.from_edges([(None, name) for name in names])
+        return cls(number_nodes(lines.from_labels(labels)))
 
     @classmethod
     def from_networkx(cls, g: nx.Graph) -> Taxonomy:
@@ -254,7 +207,7 @@ class Taxonomy:
         number = self._index.get(name) if name in self else None
         if number is None:
             raise UserError(
-                f"{shorten(name)} is not a node of the taxonomy{_meant(name, self.nodes)}. "
+                f"{shorten(name)} is not a node of the taxonomy{nearest(name, self.nodes)}. "
                 f"Use one of the {len(self)} names in `nodes`, or add it to the taxonomy."
             )
         return number
@@ -467,6 +420,13 @@ class Taxonomy:
         """A random hierarchy of the same shape: as many nodes on each level, the same leaves."""
         return reshape.shuffled(self, np.random.default_rng(rng))
 
+    def without_top(self, names: Iterable[Any] = ("root", "Root")) -> Taxonomy:
+        """Without a sole root of one of these names, the artificial top of many files."""
+        top = self.roots[0] if len(self.roots) == 1 else None
+        if top is None or top not in set(names) or len(self) == 1:
+            return self
+        return self._part(np.arange(1, len(self), dtype=np.int32))
+
     def _part(self, keep: IntArray) -> Taxonomy:
         """The nodes `keep` (ascending numbers) with the edges, titles and links among them."""
         return reshape.induced(self, keep)
@@ -505,8 +465,8 @@ class Taxonomy:
         file: TextIO | None = None,
     ) -> None:
         """Print the tree; a node with several parents is expanded once and repeated as a name."""
-        for line in draw.lines(self, root, max_depth, max_children, marks):
-            print(line, file=file)
+        for row in draw.lines(self, root, max_depth, max_children, marks):
+            print(row, file=file)
 
     def digest(self) -> str:
         """A fingerprint of nodes, edges, titles and links, the same on every machine."""
@@ -526,11 +486,3 @@ def _reach(start: int, ptr: Any, targets: IntArray) -> list[int]:
                 seen.add(u)
                 stack.append(u)
     return sorted(seen)
-
-
-def _meant(name: Any, known: Iterable[Any]) -> str:
-    """A hint at the nearest known name, for messages."""
-    if not isinstance(name, str) or len(name) > 100:
-        return ""
-    close = difflib.get_close_matches(name, [k for k in known if isinstance(k, str)][:20000], 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
