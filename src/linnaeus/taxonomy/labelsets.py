@@ -58,7 +58,8 @@ def encode(taxonomy: Taxonomy, labels: Iterable[Any]) -> sp.csr_array:
         indptr.append(len(indices))
     data = np.ones(len(indices), dtype=np.int8)
     shape = (len(indptr) - 1, len(taxonomy))
-    return sp.csr_array((data, np.array(indices, np.int32), np.array(indptr, np.int64)), shape)
+    kind = sp.get_index_dtype(maxval=len(indices))
+    return sp.csr_array((data, np.array(indices, kind), np.array(indptr, kind)), shape)
 
 
 def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:

@@ -311,6 +311,7 @@ class Taxonomy:
         """(n_nodes, n_nodes) CSR indicator: entry (v, a) is 1 when a is v or above it."""
         ptr, nodes = self.ancestor_lists
         ones = np.ones(nodes.size, dtype=np.int32)
+        ptr = ptr.astype(sp.get_index_dtype(maxval=nodes.size))  # int32 suits most libraries
         return sp.csr_array((ones, nodes, ptr), shape=(len(self), len(self)))
 
     # -- relations between nodes ------------------------------------------------------------

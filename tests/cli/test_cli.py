@@ -1,0 +1,163 @@
+"""Commands by their exit code and what they print."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from linnaeus import Taxonomy
+from linnaeus.cli.main import run
+
+DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
+
+
+@pytest.fixture
+def linnaeus(capsys):
+    """Run a command; its exit code, standard output and standard error."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            run([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
+
+
+@pytest.fixture
+def tsv(tmp_path):
+    path = tmp_path / "taxonomy.tsv"
+    Taxonomy.from_edges(DIAMOND, titles={"d": "Dee"}, related=[("a", "d")]).write(path)
+    return path
+
+
+def test_show_draws_a_tree(linnaeus, tsv):
+    code, out, err = linnaeus("taxonomy", "show", tsv)
+    assert code == 0 and err == ""
+    assert "├── a" in out and "Dee [d]" in out
+    code, out, _ = linnaeus("taxonomy", "show", tsv, "--root", "b", "--width", "1")
+    assert code == 0 and "... 1 more" in out
+    code, out, _ = linnaeus("taxonomy", "show", tsv.parent, "--depth", "1")  # a folder
+    assert code == 0 and "below" in out
+
+
+def test_show_as_json(linnaeus, tsv):
+    code, out, _ = linnaeus("taxonomy", "show", tsv, "--json")
+    nodes = json.loads(out)["nodes"]
+    assert code == 0
+    assert [n["id"] for n in nodes] == ["r", "a", "b", "c", "d"]
+    assert nodes[3]["parents"] == ["a", "b"]
+    assert nodes[4]["title"] == "Dee"
+
+
+def test_check_lists_what_is_odd(linnaeus, tmp_path):
+    path = tmp_path / "chain.tsv"
+    Taxonomy.from_edges([("r", "a"), ("a", "b"), ("b", "c")]).write(path)
+    code, out, _ = linnaeus("taxonomy", "check", path)
+    assert code == 0 and "finding" in out
+    code, out, _ = linnaeus("taxonomy", "check", path, "--json")
+    assert code == 0 and json.loads(out)["findings"]
+
+
+def test_stats_counts(linnaeus, tsv):
+    code, out, _ = linnaeus("taxonomy", "stats", tsv, "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert (result["nodes"], result["edges"], result["related"]) == (5, 5, 1)
+    code, out, _ = linnaeus("taxonomy", "stats", tsv)
+    assert code == 0 and "multi parent" in out
+
+
+def test_convert_keeps_everything(linnaeus, tsv, tmp_path):
+    target = tmp_path / "taxonomy2.json.gz"
+    code, out, _ = linnaeus("taxonomy", "convert", tsv, target)
+    assert code == 0 and "5 nodes and 5 edges" in out
+    assert Taxonomy.read(target) == Taxonomy.read(tsv)
+
+
+def test_convert_can_drop_an_artificial_root(linnaeus, tmp_path):
+    source, target = tmp_path / "a.tsv", tmp_path / "b.csv"
+    Taxonomy.from_edges([("Root", "a"), ("Root", "b"), ("a", "c")]).write(source)
+    code, out, _ = linnaeus("taxonomy", "convert", source, target, "--drop-root", "--json")
+    assert code == 0 and json.loads(out)["nodes"] == 3
+    assert Taxonomy.read(target).roots == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["taxonomy", "show", "nowhere.tsv"], "There is no file nowhere.tsv"),
+        (["taxonomy", "shwo", "x"], "No such command"),
+        (["demo", "--documents", "3"], "50"),
+        (["taxonomy", "show", "x", "--depht", "2"], "No such option"),
+    ],
+)
+def test_a_users_mistake_is_one_message_and_code_1(linnaeus, arguments, message):
+    code, out, err = linnaeus(*arguments)
+    assert code == 1 and message in err and "Traceback" not in err + out
+
+
+def test_a_cycle_is_shown_with_its_file(linnaeus, tmp_path):
+    path = tmp_path / "cycle.tsv"
+    path.write_text("a\tb\nb\tc\nc\ta\n")
+    for command in ("show", "check", "stats"):
+        code, out, err = linnaeus("taxonomy", command, path)
+        assert code == 1 and out == ""
+        assert "cycle.tsv" in err.replace("\n", "") and "has a cycle" in err
+
+
+def test_ctrl_c_is_code_130(linnaeus, tsv, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linnaeus.workflow.load_taxonomy", interrupt)
+    code, _, err = linnaeus("taxonomy", "show", tsv)
+    assert code == 130 and "Traceback" not in err
+
+
+def test_demo_as_json_is_deterministic(linnaeus):
+    code, out, _ = linnaeus("demo", "--documents", 120, "--json")
+    first = json.loads(out)
+    assert code == 0
+    for key in ("micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss", "levels"):
+        assert key in first
+    assert 0.3 < first["hierarchical_f1"] < 1
+    second = json.loads(linnaeus("demo", "--documents", 120, "--json")[1])
+    del first["seconds"], second["seconds"]
+    assert first == second
+
+
+def test_demo_tells_the_whole_story(linnaeus):
+    code, out, _ = linnaeus("demo", "--documents", 120, "--quiet")
+    assert code == 0
+    for part in ("The newsroom", "micro", "One story", "✓"):
+        assert part in out
+
+
+def test_help_and_import_load_little():
+    """--help answers at once because nothing heavy is imported; neither is an extra."""
+    heavy = (
+        "numpy scipy sklearn numba pandas matplotlib rdflib pyarrow networkx fastapi ray".split()
+    )
+    probe = (
+        "import sys; from linnaeus.cli import main\n"
+        "try: main.run(['--help'])\nexcept SystemExit: pass\n"
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]") and "taxonomy" in done.stdout
+    probe = (
+        "import sys, linnaeus\n"
+        "from linnaeus import Taxonomy, collection, decisions, io, losses, metrics, splits\n"
+        "from linnaeus import synthetic, text\n"
+        f"print([m for m in {heavy[4:]!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_version_and_no_arguments(linnaeus):
+    assert linnaeus("--version")[1].startswith("linnaeus 0.")
+    code, out, err = linnaeus()
+    assert "taxonomy" in out + err and code in (0, 1)
