@@ -142,6 +142,10 @@ def test_an_indicator_must_fit():
         tax.closure(np.zeros((1, 3)))
     with pytest.raises(UserError, match="holds the value -1.*Y > 0"):
         tax.closure(np.array([[1, -1, -1, 1, 0]]))
+    with pytest.raises(UserError, match="holds the value 2"):
+        tax.closure(sp.csr_array((np.ones(2, int), np.array([1, 1]), np.array([0, 2])), (1, 5)))
+    with pytest.raises(UserError, match="holds the value nan"):
+        tax.closure(np.full((1, 5), np.nan))
 
 
 @pytest.mark.parametrize(

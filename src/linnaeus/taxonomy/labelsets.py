@@ -32,17 +32,16 @@ def as_indicator(taxonomy: Taxonomy, Y: Any) -> sp.csr_array:
             f"{len(taxonomy)} nodes. Make it with taxonomy.encode(labels)."
         )
     out = sp.csr_array(Y, copy=sp.issparse(Y))  # tidied in place below: never the caller's arrays
-    values = out.data
-    if values.size and not np.isin(values, (0, 1)).all():
-        bad = values[~np.isin(values, (0, 1))][0]
+    out.sum_duplicates()
+    odd = (out.data != 0) & (out.data != 1)
+    if odd.any():
+        bad = out.data[odd][0]
         raise UserError(
             f"The label indicator holds the value {bad!s}; only 0 and 1 mean something here. "
             f"Use (Y > 0) to turn scores or -1/+1 labels into an indicator."
         )
-    out = sp.csr_array((values.astype(np.int8), out.indices, out.indptr), shape=out.shape)
-    out.sum_duplicates()
     out.eliminate_zeros()
-    return out
+    return out.astype(np.int8)
 
 
 def encode(taxonomy: Taxonomy, labels: Iterable[Any]) -> sp.csr_array:

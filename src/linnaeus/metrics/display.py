@@ -1,0 +1,112 @@
+"""Reports as text: aligned tables, for a terminal or a colleague."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnaeus.metrics.report import Comparison, Report
+
+_SETS = (
+    ("micro F1", "micro_f1", ("micro_precision", "micro_recall")),
+    ("macro F1", "macro_f1", ()),
+    ("hierarchical F1", "hierarchical_f1", ("hierarchical_precision", "hierarchical_recall")),
+    ("zero-one loss", "zero_one_loss", ()),
+    ("symmetric difference", "symmetric_difference_loss", ()),
+)
+_SCALINGS = ("unif", "sibl", "subtree")
+_RANKING = (
+    "one_accuracy", "average_precision", "parent_accuracy", "precision_at_3", "precision_at_5",
+    "ranking_loss", "maximal_loss", "top_loss",
+)  # fmt: skip
+_LEVEL = ("support", "precision", "recall", "f1", "macro_f1")
+
+
+def report_text(report: Report) -> str:
+    """The whole report: values, levels, sizes and the worst nodes."""
+    values = report.metrics
+    parts = [_head(values), "\n".join(_main_lines(values))]
+    if "one_accuracy" in values:
+        parts.append("\n".join(_line(_words(k), values[k]) for k in _RANKING if k in values))
+    parts.append(_records(report.levels, ("depth", "nodes", *_LEVEL)))
+    if report.sizes is not None:
+        parts.append(_records(report.sizes, ("train", "classes", *_LEVEL)))
+    worst = [r for r in report.worst(5) if r["f1"] < 1]
+    if worst:
+        rows = [[r["title"], r["support"], r["precision"], r["recall"], r["f1"]] for r in worst]
+        parts.append(table(["worst nodes", "support", "precision", "recall", "F1"], rows))
+    return "\n\n".join(parts)
+
+
+def comparison_text(comparison: Comparison) -> str:
+    """Both systems, the difference, and the two tests."""
+    rows = [[_words(k), a, b, _signed(a - b)] for k, a, b in comparison.rows]
+    micro, macro = comparison.micro, comparison.macro
+    tests = [
+        f"micro: sign test, {micro.wins:,} decisions won and {micro.losses:,} lost, "
+        f"p = {micro.pvalue:.3g}{_daggers(micro.pvalue)}",
+        f"macro: Wilcoxon's test over {macro.n:,} classes that differ, "
+        f"p = {macro.pvalue:.3g}{_daggers(macro.pvalue)}",
+    ]
+    return "\n\n".join([table(["", "first", "second", "difference"], rows), "\n".join(tests)])
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Columns aligned: the first to the left, numbers to the right."""
+    cells = [list(head), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for row in cells:
+        first, *others = (
+            c.ljust(w) if i == 0 else c.rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join([first, *others]).rstrip())
+    return "\n".join(lines)
+
+
+def _head(values: dict[str, Any]) -> str:
+    text = (
+        f"{values['rows']:,} rows, {values['classes']:,} classes, {values['nodes']:,} nodes\n"
+        f"{values['labels_per_row']:.2f} labels per row, "
+        f"{values['predicted_per_row']:.2f} predicted"
+    )
+    empty = values["empty_predictions"]
+    return text + (f"; nothing predicted for {empty:,} rows" if empty else "")
+
+
+def _main_lines(values: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, key, more in _SETS:
+        extra = ", ".join(f"{k.rsplit('_', 1)[-1]} {_cell(values[k])}" for k in more)
+        lines.append(_line(name, values[key], extra))
+    shares = (f"{s} {_cell(values[f'hierarchical_loss_{s}'])}" for s in _SCALINGS)
+    return [*lines, f"{'hierarchical loss':<22}{', '.join(shares)}"]
+
+
+def _line(name: str, value: Any, extra: str = "") -> str:
+    return f"{name:<22}{_cell(value)}{f'   ({extra})' if extra else ''}"
+
+
+def _records(records: list[dict[str, Any]], keys: Sequence[str]) -> str:
+    return table([_words(k) for k in keys], [[r[k] for k in keys] for r in records])
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ").replace("f1", "F1")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4f}"
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def _signed(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:+.4f}"
+
+
+def _daggers(pvalue: float) -> str:
+    return " ††" if pvalue < 0.01 else " †" if pvalue < 0.05 else ""

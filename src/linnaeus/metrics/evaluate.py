@@ -1,0 +1,158 @@
+"""Everything worth knowing about predictions, in one report.
+
+Truth and predictions are closed upwards first. The values of a report are
+
+    micro_f1, macro_f1 and their precision and recall, over the leaves and the inner nodes that
+        carry labels of their own in the truth; a label is one's own when no descendant of it is
+        in the same set
+    hierarchical_f1, precision and recall, losses, levels and the table of nodes: on closures
+    metrics of the ranking, where scores are given
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus import losses
+from linnaeus.metrics import ranking
+from linnaeus.metrics.blocks import PerRow, averages
+from linnaeus.metrics.counts import PRF, count, macro, micro, prf
+from linnaeus.metrics.inputs import NodePair, Pair, Scored, node_pair, scored
+from linnaeus.metrics.report import Report
+from linnaeus.metrics.sets import by_level, by_size, node_counts
+from linnaeus.taxonomy import Taxonomy
+
+
+def evaluate(
+    taxonomy: Taxonomy,
+    Y_true: Any,
+    Y_pred: Any,
+    scores: Any = None,
+    *,
+    train_counts: Any = None,
+    classes: Sequence[Any] | None = None,
+) -> Report:
+    """Compare predicted label sets, and scores where given, with the truth.
+
+    scores : (n_rows, n_classes), a column per leaf or per node, or per name in `classes`
+    train_counts : training examples per node, an array over the nodes or {name: count};
+        gives the values by size of the classes
+
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
+    >>> report = evaluate(tax, [["cat"], ["poodle"]], [["cat"], ["dog"]])
+    >>> report["micro_f1"], report["hierarchical_f1"]
+    (0.666..., 0.888...)
+    """
+    given = node_pair(Y_true, Y_pred, taxonomy, "evaluate")
+    closed, own = given.closed(), _own_labels(given)
+    own_counts, closed_counts = count(own), count(closed)
+    metrics = {
+        **_named(micro(own_counts), "micro"),
+        "macro_f1": macro(own_counts),
+        **_named(micro(closed_counts), "hierarchical"),
+        **_losses(closed),
+        **_sizes(given, closed, own),
+    }
+    if scores is not None:
+        metrics.update(_ranking(_own_truth(given, closed, scores, classes), taxonomy))
+    n_train = None if train_counts is None else node_counts(taxonomy, train_counts)
+    nodes = prf(closed_counts)
+    return Report(
+        taxonomy=taxonomy,
+        metrics=metrics,
+        levels=by_level(taxonomy, closed_counts),
+        sizes=None if n_train is None else by_size(own_counts, n_train[own.classes]),
+        nodes=PRF(*map(np.asarray, nodes)),
+        predicted=closed_counts.tp + closed_counts.fp,
+        n_train=n_train,
+        own=own,
+    )
+
+
+def _own_labels(given: NodePair) -> Pair:
+    """The most specific labels, over the leaves and the inner nodes that carry some."""
+    tax = given.taxonomy
+    true, pred = tax.most_specific(given.true), tax.most_specific(given.pred)
+    used = np.zeros(len(tax), dtype=bool)
+    used[tax.leaf_numbers] = used[true.indices] = True
+    classes = np.flatnonzero(used)
+    return Pair(true[:, classes], pred[:, classes], classes)
+
+
+def _named(values: PRF, name: str) -> dict[str, float]:
+    return {
+        f"{name}_f1": values.f1,
+        f"{name}_precision": values.precision,
+        f"{name}_recall": values.recall,
+    }
+
+
+def _losses(closed: NodePair) -> dict[str, float]:
+    """The losses over microlabels; on closed sets H and H~ are the same."""
+    tax, n = closed.taxonomy, closed.true.shape[0]
+    wrong = losses.difference(closed.true, closed.pred)
+    first = losses.first_errors(wrong, tax)
+    out = {
+        "zero_one_loss": float(np.mean(np.diff(wrong.indptr) > 0)),
+        "symmetric_difference_loss": wrong.nnz / n,
+    }
+    for scaling in losses.SCALINGS:
+        c = losses.node_coefficients(tax, scaling)
+        out[f"hierarchical_loss_{scaling}"] = float(c[first.indices].sum() / n)
+    return out
+
+
+def _sizes(given: NodePair, closed: NodePair, own: Pair) -> dict[str, float]:
+    """How many rows, classes and labels there are, and what is odd about the rows."""
+    n = given.true.shape[0]
+    return {
+        "rows": n,
+        "nodes": len(given.taxonomy),
+        "classes": own.true.shape[1],
+        "labels_per_row": own.true.nnz / n,
+        "predicted_per_row": own.pred.nnz / n,
+        "empty_rows": _n_empty(given.true),
+        "empty_predictions": _n_empty(given.pred),
+        "rows_not_closed": _n_grown(given.true, closed.true),
+        "predictions_not_closed": _n_grown(given.pred, closed.pred),
+    }
+
+
+def _n_empty(Y: sp.csr_array) -> int:
+    return int((np.diff(Y.indptr) == 0).sum())
+
+
+def _n_grown(given: sp.csr_array, closed: sp.csr_array) -> int:
+    return int((np.diff(given.indptr) < np.diff(closed.indptr)).sum())
+
+
+def _own_truth(
+    given: NodePair, closed: NodePair, scores: Any, classes: Sequence[Any] | None
+) -> Scored:
+    """The truth beside the scores: closed when all nodes have scores, else one's own labels."""
+    tax = given.taxonomy
+    every_node = np.ndim(scores) == 2 and np.shape(scores)[1] == len(tax)
+    true = closed.true if every_node else tax.most_specific(given.true)
+    return scored(true, scores, tax, classes)
+
+
+def _ranking(given: Scored, taxonomy: Taxonomy) -> dict[str, float]:
+    """All metrics of the scores, in one pass."""
+    loss = losses.class_loss(None, taxonomy, given.classes)
+    per_row: dict[str, PerRow] = {
+        "one_accuracy": ranking.accuracy_of,
+        "average_precision": ranking.precision_of,
+        "ranking_loss": ranking.misranked_share_of,
+        "maximal_loss": ranking.maximal_of(loss),
+        "top_loss": ranking.top_of(loss),
+        "parent_accuracy": ranking.parent_of(taxonomy, given),
+    }
+    for k in (3, 5):
+        if k <= given.scores.shape[1]:
+            per_row[f"precision_at_{k}"] = ranking.at_top(k)
+    return averages(per_row, given)

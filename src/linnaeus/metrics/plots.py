@@ -1,0 +1,51 @@
+"""A picture of a report: F1 by level, and by size of the classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linnaeus.errors import MissingExtraError
+from linnaeus.metrics.counts import count
+from linnaeus.metrics.sets import by_size
+
+if TYPE_CHECKING:
+    from linnaeus.metrics.report import Report
+
+
+def draw(report: Report, path: str | Path | None = None) -> Any:
+    """The figure; written as PNG if a path is given. No window is opened."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Report.plot", "matplotlib", "plot") from None
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    _bars(left, [str(r["depth"]) for r in report.levels], report.levels, "depth (roots 0)")
+    left.set_ylabel("F1")
+    if report.sizes is not None:
+        sizes, what = report.sizes, "training examples of the class"
+    else:
+        counts = count(report.own)
+        sizes, what = by_size(counts, counts.tp + counts.fn), "true labels of the class"
+    used = [r for r in sizes if r["classes"]]
+    _bars(right, [r["train"] for r in used], used, what)
+    figure.suptitle(
+        f"micro F1 {report.metrics['micro_f1']:.3f}, macro F1 {report.metrics['macro_f1']:.3f}, "
+        f"hierarchical F1 {report.metrics['hierarchical_f1']:.3f}"
+    )
+    if path is not None:
+        figure.savefig(path, format="png", dpi=150)
+    return figure
+
+
+def _bars(axes: Any, names: list[str], records: list[dict[str, Any]], what: str) -> None:
+    """Micro and macro F1 side by side, with the number of classes or nodes below each name."""
+    place = range(len(names))
+    axes.bar([x - 0.2 for x in place], [r["f1"] for r in records], 0.4, label="micro")
+    axes.bar([x + 0.2 for x in place], [r["macro_f1"] for r in records], 0.4, label="macro")
+    n = [r["nodes"] if "nodes" in r else r["classes"] for r in records]
+    axes.set_xticks(list(place), [f"{name}\n({k:,})" for name, k in zip(names, n, strict=True)])
+    axes.set_xlabel(what)
+    axes.set_ylim(0, 1)
+    axes.legend(frameon=False)
