@@ -38,15 +38,21 @@ class LineReader:
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the gzip file is damaged ({error}). Fetch it again.") from None
-        except UnicodeDecodeError as error:
-            bad = error.object[error.start : error.start + 1].hex()
-            self.line += 1
+        self.line += 1
+        if not text.isascii():
+            self._check_utf8(text)
+        return text.rstrip("\r\n")
+
+    def _check_utf8(self, text: str) -> None:
+        """Bytes that are not UTF-8 were decoded to lone surrogates, which cannot be encoded."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            bad = ord(text[error.start]) - 0xDC00
             raise self.error(
-                f"byte 0x{bad} is not valid UTF-8. Save the file as UTF-8, for example with "
+                f"byte 0x{bad:02x} is not valid UTF-8. Save the file as UTF-8, for example with "
                 f"iconv -f latin1 -t utf-8."
             ) from None
-        self.line += 1
-        return text.rstrip("\r\n")
 
     def error(self, message: str) -> FormatError:
         """An error at the current line."""
@@ -68,7 +74,7 @@ def open_lines(path: str | Path) -> Iterator[LineReader]:
     with raw:
         packed = raw.peek(2)[:2] == _GZIP_MAGIC
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
-        with io.TextIOWrapper(stream, encoding="utf-8-sig") as handle:
+        with io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape") as handle:
             yield LineReader(path, handle)
 
 

@@ -164,7 +164,7 @@ def test_precision_at_k_follows_its_definition(case, k):
             for y, s in zip(Y, S, strict=True)
             if y
         ]
-        assert np.isclose(metrics.precision_at(Y, S, tax, k=k), np.mean(expected))
+        assert np.isclose(metrics.precision_at(Y, S, k, tax), np.mean(expected))
 
 
 def test_blocks_do_not_change_the_values(monkeypatch):
@@ -211,9 +211,9 @@ def test_rows_without_labels_are_left_out_and_all_of_them_give_nan():
             "2 columns, but `classes` names 1",
         ),
         (lambda t: metrics.parent_accuracy(["a"], np.zeros((1, 2))), "needs a taxonomy"),
-        (lambda t: metrics.precision_at(["a"], np.zeros((1, 2)), t, k=3), "k is 3.*2 classes"),
+        (lambda t: metrics.precision_at(["a"], np.zeros((1, 2)), 3, t), "k is 3.*2 classes"),
         (
-            lambda t: metrics.precision_at(["a"], np.zeros((1, 2)), 3),
+            lambda t: metrics.one_accuracy(["a"], np.zeros((1, 2)), 3),
             "3 is not a taxonomy.*by name",
         ),
         (lambda t: metrics.top_loss(["a"], np.zeros((1, 2)), t, loss="x"), "'x' is not known"),

@@ -93,7 +93,7 @@ def test_scores_add_the_metrics_of_the_ranking(tax):
     for name in ("one_accuracy", "average_precision", "ranking_loss", "maximal_loss", "top_loss"):
         assert np.isclose(report[name], getattr(metrics, name)(TRUE, S, tax)), name
     assert np.isclose(report["parent_accuracy"], metrics.parent_accuracy(TRUE, S, tax))
-    assert np.isclose(report["precision_at_3"], metrics.precision_at(TRUE, S, tax, k=3))
+    assert np.isclose(report["precision_at_3"], metrics.precision_at(TRUE, S, 3, tax))
     assert "one accuracy" in str(report)
     every = rng.normal(size=(4, 6))
     closed = tax.closure(tax.encode(TRUE))

@@ -10,6 +10,8 @@ from linnaeus.cli.options import Jobs, Json, Quiet, Seed
 from linnaeus.cli.output import print_json, progress
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from linnaeus.workflow import DemoResult
 
 MARKS = {"right": "[green]✓ {:.2f}[/green]", "extra": "[red]✗ {:.2f} not a label[/red]"}
@@ -38,7 +40,9 @@ def demo(
     if json:
         print_json(_as_dict(result))
     else:
-        _print(result)
+        from rich.console import Console
+
+        present(result, Console(highlight=False, soft_wrap=True))
 
 
 def _as_dict(result: DemoResult) -> dict[str, Any]:
@@ -54,16 +58,17 @@ def _as_dict(result: DemoResult) -> dict[str, Any]:
     }
 
 
-def _print(result: DemoResult) -> None:
-    from rich.console import Console
+def present(result: DemoResult, console: Console) -> None:
+    """The whole story for a terminal: the data, the quality, one prediction."""
+    from linnaeus.taxonomy import draw
 
-    console = Console(highlight=False, soft_wrap=True)
     data, test = result.collection, result.collection.part("test")
     console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
     console.print(
         f"{len(data.part('train'))} stories to learn from, {len(test)} to be judged by.\n"
     )
-    data.taxonomy.show(max_depth=1, max_children=4)
+    for line in draw.lines(data.taxonomy, max_depth=1, max_children=3):
+        console.print(line, markup=False)
     console.print(f"\n[bold]How well it went[/bold] ({_seconds(result)})")
     console.print(str(result.report), markup=False)
     console.print("\n[bold]One story[/bold]")

@@ -118,9 +118,9 @@ def parent_accuracy(
 def precision_at(
     Y_true: Any,
     scores: Any,
+    k: int = 1,
     taxonomy: Taxonomy | None = None,
     *,
-    k: int = 1,
     classes: Sequence[Any] | None = None,
 ) -> float:
     """The share of true classes among the k with the highest scores, ties to the lower number."""

@@ -1,0 +1,53 @@
+"""Which files of a folder make up a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from linnaeus.errors import UserError
+from linnaeus.files import stem_and_suffix
+
+PARTS = ("train", "valid", "test")
+
+
+def find_file(
+    folder: Path, stem: str, given: str | Path | None, suffixes: Iterable[str] | None
+) -> Path | None:
+    """The file given, by path or by its name in the folder; else the one called ``stem.*``.
+
+    `suffixes` are those that count (None: any).
+    """
+    if given is not None:
+        return _explicit(folder, stem, Path(given))
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if stem_and_suffix(path)[0] == stem
+        and (stem_and_suffix(path)[1] in suffixes if suffixes else path.suffix)
+        and path.is_file()
+    ]
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise UserError(
+            f"{folder} has {len(found)} files for {stem}: {names}. Remove all but one, or name "
+            f'one: {stem}="{found[0].name}".'
+        )
+    return found[0] if found else None
+
+
+def _explicit(folder: Path, stem: str, given: Path) -> Path:
+    for path in (folder / given, given):
+        if path.is_file():
+            return path
+    raise UserError(
+        f"{stem}={str(given)!r} was asked for, but there is neither {folder / given} nor {given}. "
+        f"Check the path."
+    )
+
+
+def listing(folder: Path) -> str:
+    """What is in a folder, for messages."""
+    names = sorted(path.name for path in folder.iterdir())
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"It holds: {shown}." if names else "It is empty."

@@ -1,0 +1,205 @@
+"""Read a collection: find its files, read them row by row, check that they fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.collection import Collection, Part
+from linnaeus.errors import UserError, shorten
+from linnaeus.files import stem_and_suffix
+from linnaeus.io.arff import read_arff
+from linnaeus.io.build import collect
+from linnaeus.io.find import PARTS, find_file, listing
+from linnaeus.io.jsonl import read_jsonl
+from linnaeus.io.labels import Labels, read_label_ids
+from linnaeus.io.parquet import read_parquet
+from linnaeus.io.reading import Reading
+from linnaeus.io.rows import Example
+from linnaeus.io.svm import read_svm
+from linnaeus.io.table import read_csv, read_tsv
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.reshape import induced
+
+READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "tsv": read_tsv,
+    "svm": read_svm,
+    "parquet": read_parquet,
+    "arff": read_arff,
+}
+_TOPS = ("root", "Root")
+
+
+def read_collection(
+    path: str | Path,
+    *,
+    taxonomy: Taxonomy | str | Path | None = None,
+    train: str | Path | None = None,
+    valid: str | Path | None = None,
+    test: str | Path | None = None,
+    parts: Sequence[str] = PARTS,
+    skip_bad: bool = False,
+    dtype: Any = None,
+) -> Collection:
+    """Read a folder with ``taxonomy.*`` and ``train.*``, ``valid.*``, ``test.*``.
+
+    Parameters
+    ----------
+    path : the folder
+    taxonomy, train, valid, test : a file, by its path or its name in the folder, instead of the
+        one that the folder's names suggest; `taxonomy` may be a `Taxonomy`. Without a taxonomy
+        file the header of an ARFF part is taken.
+    parts : which parts to read
+    skip_bad : leave out rows that cannot be read; `Part.skipped` says why. Otherwise the first
+        one raises a `FormatError` with the file and the line.
+    dtype : value type of features; by default float32 for svm and float64 for tables
+
+    A sole top node called ``root`` or ``Root`` that no row carries is dropped. Rows without an id
+    are called by their number in the file, from 0.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        what = "a file" if folder.exists() else "not there"
+        raise UserError(
+            f"{folder} is {what}, where the folder of a collection is expected. Give the folder, "
+            f"and name files in it with train=, valid=, test= and taxonomy=."
+        )
+    if not parts or not set(parts) <= set(PARTS):
+        raise UserError(f"parts is {shorten(parts)}. Use some of {', '.join(PARTS)}, as a list.")
+    given = {"train": train, "valid": valid, "test": test}
+    files = _part_files(folder, {name: given[name] for name in PARTS if name in parts})
+    tax = _taxonomy(folder, taxonomy, list(files.values()))
+    read: dict[str, Part] = {}
+    names: list[str] | None = None
+    for name, file in files.items():
+        reading = _reading(file, tax, [] if skip_bad else None, names, dtype)
+        reading.needs_labels = name == "train"
+        read[name] = _read_part(reading)
+        names = names or reading.feature_names
+    read = _same_width(folder, read)
+    tax = _without_top(tax, read.values())
+    return Collection(tax, **read, name=folder.resolve().name)
+
+
+def iter_rows(
+    path: str | Path,
+    *,
+    taxonomy: Taxonomy | None = None,
+    feature_names: list[str] | None = None,
+    skipped: list[str] | None = None,
+    dtype: Any = None,
+) -> Iterator[Example]:
+    """The examples of one file, one at a time; none is kept.
+
+    With a taxonomy labels are checked; without one they stay as written. `feature_names` are
+    those that a table must have. Bad rows raise, unless a list `skipped` is given: then a message
+    for each is put there, and the row left out.
+    """
+    reading = _reading(Path(path), taxonomy, skipped, feature_names, dtype)
+    return _reader(reading.path)(reading)
+
+
+def _reading(
+    file: Path,
+    taxonomy: Taxonomy | None,
+    skipped: list[str] | None,
+    feature_names: list[str] | None,
+    dtype: Any,
+) -> Reading:
+    if dtype not in (None, float, "float32", "float64", np.float32, np.float64):
+        raise UserError(f"dtype is {shorten(dtype)}. Features are 'float32' or 'float64'.")
+    labels = Labels(taxonomy)
+    if stem_and_suffix(file)[1] == "svm":
+        beside = (file.with_name("labels.tsv"), file.with_name("labels.tsv.gz"))
+        source = next(filter(Path.is_file, beside), None)
+        if source is not None:
+            labels = Labels(taxonomy, read_label_ids(source), source)
+    return Reading(file, labels, skipped, feature_names, dtype=dtype)
+
+
+def _reader(file: Path) -> Callable[[Reading], Iterator[Example]]:
+    suffix = stem_and_suffix(file)[1]
+    if suffix not in READERS:
+        raise UserError(
+            f"{file} has the unknown suffix {suffix!r}. Known are {', '.join(READERS)}, each also "
+            f"with .gz."
+        )
+    return READERS[suffix]
+
+
+def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, Path]:
+    """The file of each part that there is."""
+    found = {name: find_file(folder, name, file, READERS) for name, file in given.items()}
+    files = {name: file for name, file in found.items() if file is not None}
+    if not files:
+        raise UserError(
+            f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
+            f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or name it: "
+            f'train="...".'
+        )
+    return files
+
+
+def _taxonomy(folder: Path, given: Taxonomy | str | Path | None, files: list[Path]) -> Taxonomy:
+    """The taxonomy given, that of the folder, or that in the header of an ARFF file."""
+    if isinstance(given, Taxonomy):
+        return given
+    file = find_file(folder, "taxonomy", given, None)
+    headers = [f for f in files if stem_and_suffix(f)[1] == "arff"]
+    if file is not None:
+        return Taxonomy.read(file)
+    if headers:
+        return Taxonomy.read(headers[0], format="arff")
+    raise UserError(
+        f"{folder} has no taxonomy: looked for taxonomy.* (an edge list taxonomy.tsv, say, with "
+        f"lines 'parent<tab>child'). {listing(folder)} For labels without a hierarchy write lines "
+        f"with an empty parent, or pass taxonomy=Taxonomy.flat(labels)."
+    )
+
+
+def _read_part(reading: Reading) -> Part:
+    part = collect(_reader(reading.path)(reading))
+    skipped = tuple(reading.skipped or ())
+    if not len(part):
+        first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
+        raise reading.error(f"there are no rows.{first} Check the file.")
+    return replace(part, feature_names=reading.feature_names, skipped=skipped)
+
+
+def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:
+    """Check that all parts hold the same kind of thing; sparse ones become equally wide."""
+    kinds = {name: _kind(part) for name, part in parts.items()}
+    if len(set(kinds.values())) > 1:
+        said = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
+        raise UserError(f"The parts of {folder} differ: {said}. Give all parts the same form.")
+    if set(kinds.values()) != {"sparse features"}:
+        return parts
+    width = max(max(part.X.shape[1], len(part.feature_names or ())) for part in parts.values())
+    return {name: replace(part, X=_widened(part.X, width)) for name, part in parts.items()}
+
+
+def _kind(part: Part) -> str:
+    if part.texts is not None:
+        return "texts"
+    return "sparse features" if sp.issparse(part.X) else "a table of features"
+
+
+def _widened(X: sp.csr_array, width: int) -> sp.csr_array:
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _without_top(taxonomy: Taxonomy, parts: Any) -> Taxonomy:
+    """Drop an artificial top: the only root, called root, that no row carries."""
+    roots = taxonomy.roots
+    if len(taxonomy) < 2 or len(roots) != 1 or roots[0] not in _TOPS:
+        return taxonomy
+    if any(roots[0] in labels for part in parts for labels in part.labels):
+        return taxonomy
+    return induced(taxonomy, np.arange(1, len(taxonomy), dtype=np.int32))

@@ -1,0 +1,29 @@
+"""What every format is read into: one example after the other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class SparseRow(NamedTuple):
+    """The features of one example that are not zero; `indices` ascend from 0."""
+
+    indices: NDArray[np.int32]
+    values: NDArray[Any]
+
+
+class Example(NamedTuple):
+    """One row of a collection: a `text`, or features `x` (an array, or a `SparseRow`)."""
+
+    id: str
+    labels: list[Any]
+    text: str | None = None
+    x: NDArray[Any] | SparseRow | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class BadRowError(ValueError):
+    """One row cannot be read; the rest of the file can. Never leaves `linnaeus.io`."""

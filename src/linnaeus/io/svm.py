@@ -1,0 +1,98 @@
+"""Multilabel svmlight: ``label,label feature:value feature:value ... # comment``.
+
+Labels are ids (see `linnaeus.io.labels`), possibly none: the line then begins with a blank.
+Features are numbered from 1 and ascend. Empty lines and lines that begin with # are no rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from linnaeus.errors import shorten
+from linnaeus.files import open_lines
+from linnaeus.io.reading import Reading, each_row
+from linnaeus.io.rows import BadRowError, Example, SparseRow
+
+_LINE = re.compile(r"([^\s,]*+(?:\s*+,\s*+[^\s,]++)*+)(\s.*+)?", re.DOTALL)
+_PAIRS = re.compile(r"\s*+(?:[0-9]++:[-+0-9.eE]++\s*+)*+")
+_MOST = 2**31 - 1  # feature numbers are 32-bit integers
+
+
+def read_svm(reading: Reading) -> Iterator[Example]:
+    """The examples of an svmlight file, float32 unless asked otherwise."""
+    dtype = reading.number_type(np.float32)
+
+    def parse(number: int, line: str) -> Example:
+        match = _LINE.fullmatch(line.partition("#")[0])
+        if match is None:
+            raise BadRowError(
+                f"{shorten(line)} does not begin with labels. Separate labels by commas, and begin "
+                f"a row without labels with a blank."
+            )
+        head, tail = match.groups(default="")
+        labels = reading.labels.resolve([s.strip() for s in head.split(",")] if head else [])
+        return Example(str(number), labels, x=_features(tail, dtype))
+
+    with open_lines(reading.path) as lines:
+        rows = ((lines.line, line) for line in lines if line and line[0] != "#")
+        yield from each_row(reading, rows, parse)
+
+
+def _features(tail: str, dtype: np.dtype[np.floating]) -> SparseRow:
+    """The pairs of a row as arrays; numbers from 0."""
+    if _PAIRS.fullmatch(tail) is None:
+        raise BadRowError(_explain(tail, dtype))
+    try:
+        flat = np.array(list(map(float, tail.replace(":", " ").split())))
+    except ValueError:
+        raise BadRowError(_explain(tail, dtype)) from None
+    numbers = flat[::2]
+    with np.errstate(over="ignore"):
+        values = flat[1::2].astype(dtype)
+    ascend = numbers.size == 0 or (
+        numbers[0] >= 1 and numbers[-1] <= _MOST and bool((numbers[1:] > numbers[:-1]).all())
+    )
+    if not (ascend and np.isfinite(values).all()):
+        raise BadRowError(_explain(tail, dtype))
+    return SparseRow((numbers - 1).astype(np.int32), values)
+
+
+def _explain(tail: str, dtype: np.dtype[np.floating]) -> str:
+    """What is wrong with the features of a row: the first fault, from the left."""
+    tokens = tail.split()
+    for token in tokens:
+        fault = _fault(token, dtype)
+        if fault:
+            return f"feature {shorten(token)} {fault}"
+    for before, token in pairwise(tokens):
+        if float(token.partition(":")[0]) <= float(before.partition(":")[0]):
+            return (
+                f"feature {shorten(token)} follows {shorten(before)}, but features must ascend. "
+                f"Sort them, and give each one once."
+            )
+    raise AssertionError(f"no fault in {shorten(tail)}")
+
+
+def _fault(token: str, dtype: np.dtype[np.floating]) -> str:
+    number, colon, value = token.partition(":")
+    if not (colon and re.fullmatch("[0-9]+", number)):
+        return "is not a number, a colon and a value. Write 17:0.5, and labels first on the line."
+    if float(number) == 0:
+        return "has the number 0, but features are numbered from 1. Add 1 to every number."
+    if float(number) > _MOST:
+        return f"has a number above {_MOST}. Number the features from 1 without large gaps."
+    try:
+        x = float(value) if "_" not in value else None
+    except ValueError:
+        x = None
+    if x is None:
+        return f"has the value {shorten(value)}, which is not a number. Write a finite number."
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(np.float64(x).astype(dtype))
+    return (
+        "" if finite else f"is not finite as {dtype.name}. Write a finite number, or leave it out."
+    )

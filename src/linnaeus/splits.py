@@ -1,0 +1,213 @@
+"""Dividing examples: stratified folds for label sets, and the t-per-class protocols.
+
+Stratification is iterative, after Sechidis, Tsoumakas and Vlahavas (2011): of the labels that still
+have rows to give away take the rarest, and give each of its rows to the fold that wants the label
+most. Fold j, which is to hold the share w_j / W of everything, wants
+
+    w_j / W * n(label)  -  rows with the label that it already has.
+
+Where only fractions of a row are still wanted, the fold that is emptiest for its size gets it: so
+for single-label data every fold holds the floor or the ceiling of its share of every label, and
+sizes stay balanced even when most labels are rare. Rows without labels count as one more label.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from linnaeus.errors import UserError
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def train_test_split(
+    Y: Any, test_size: float = 0.25, random_state: Any = None, stratify: bool = True
+) -> Split:
+    """Row numbers (train, test), ascending.
+
+    Y : label sets: an indicator (dense or sparse), one label per row, or lists of labels
+    test_size : a number of rows (int) or a fraction (float); with `stratify` it is met as nearly
+        as the labels allow
+    """
+    labels = _as_indicator(Y)
+    n = labels.shape[0]
+    n_test = int(test_size if isinstance(test_size, int | np.integer) else round(test_size * n))
+    if not 1 <= n_test < n:
+        raise UserError(
+            f"test_size is {test_size}, which takes {n_test} of {n} rows. Use a number of rows, or "
+            f"a fraction, that leaves rows on both sides."
+        )
+    rng = check_random_state(random_state)
+    if stratify:
+        in_test = _assign(labels, [n - n_test, n_test], rng) == 1
+    else:
+        in_test = np.zeros(n, dtype=bool)
+        in_test[rng.permutation(n)[:n_test]] = True
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+
+
+def k_folds(Y: Any, k: int = 10, random_state: Any = None) -> list[Split]:
+    """Row numbers (train, test) of each of k stratified folds."""
+    fold = _folds(Y, k, check_random_state(random_state))
+    return [(np.flatnonzero(fold != j), np.flatnonzero(fold == j)) for j in range(k)]
+
+
+def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None) -> Iterator[Split]:
+    """Train on t rows of each class (all of them where there are fewer), test on all others.
+
+    The protocol of [Cai2008] for small training sets: a row with several labels is first assigned
+    to one of them at random, anew in each repetition. Rows without labels are only tested on.
+    """
+    labels = _as_indicator(Y)
+    rng = check_random_state(random_state)
+    for _ in range(repetitions):
+        train = _draw(labels, t, rng)
+        yield train, np.setdiff1d(np.arange(labels.shape[0]), train, assume_unique=True)
+
+
+def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarray:
+    """Row numbers of a subsampled corpus with at most t rows per class, ascending.
+
+    The small corpora of [Cai2008] are drawn so; rows are assigned to labels as in `t_per_class`.
+    """
+    return _draw(_as_indicator(Y), t, check_random_state(random_state))
+
+
+class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
+    """`k_folds` as a splitter for `cross_val_score`, `GridSearchCV` and the like.
+
+    y may be one-dimensional or an indicator, dense or sparse. Without `shuffle` rows are dealt out
+    in their order, and `random_state` is not used.
+    """
+
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds."""
+        return self.n_splits
+
+    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        if y is None:
+            raise UserError("Stratified folds need labels. Pass y.")
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        fold = _folds(y, self.n_splits, rng)
+        for j in range(self.n_splits):
+            yield np.flatnonzero(fold == j)
+
+
+def _folds(Y: Any, k: int, rng: np.random.RandomState | None) -> np.ndarray:
+    labels = _as_indicator(Y)
+    if not 2 <= k <= labels.shape[0]:
+        raise UserError(
+            f"{k} folds were asked for, of {labels.shape[0]} rows. Use at least 2, and at most one "
+            f"per row."
+        )
+    return _assign(labels, [1] * k, rng)
+
+
+def _as_indicator(Y: Any) -> sp.csr_array:
+    """Label sets in any form as a CSR indicator; 1-D labels and label lists are numbered."""
+    if sp.issparse(Y) or getattr(Y, "ndim", 0) == 2:
+        out = sp.csr_array(Y)
+        out.eliminate_zeros()
+        return out
+    rows = [label if isinstance(label, list | tuple | set | frozenset) else (label,) for label in Y]
+    numbers: dict[Any, int] = {}
+    indices, ptr = [], [0]
+    for row in rows:
+        indices.extend(sorted({numbers.setdefault(label, len(numbers)) for label in row}))
+        ptr.append(len(indices))
+    return sp.csr_array((np.ones(len(indices), np.int8), indices, ptr), (len(rows), len(numbers)))
+
+
+def _assign(
+    labels: sp.csr_array, weights: list[int], rng: np.random.RandomState | None
+) -> np.ndarray:
+    """The fold of each row, by iterative stratification.
+
+    weights : how much of everything each fold is to hold, as integers
+    rng : for the order of rows and for ties; None takes rows in order and ties to the lower fold
+    """
+    n, n_folds = labels.shape[0], len(weights)
+    order = np.arange(n) if rng is None else rng.permutation(n)
+    ties = [list(range(n_folds))] * n
+    if rng is not None:
+        ties = rng.random_sample((n, n_folds)).argsort(axis=1).tolist()
+    sets, rows_of = _by_row_and_label(labels, order)
+    total = sum(weights)
+    wanted = [[len(rows) * w for w in weights] for rows in rows_of]  # in units of 1/total rows
+    size, fold, left = [0] * n_folds, [-1] * n, [len(rows) for rows in rows_of]
+    queue = [(count, label) for label, count in enumerate(left) if count]
+    heapq.heapify(queue)
+    while queue:
+        count, label = heapq.heappop(queue)
+        if count != left[label]:
+            continue  # an older entry: the label was pushed again with fewer rows
+        for row in rows_of[label]:
+            if fold[row] >= 0:
+                continue
+            j = _neediest(wanted[label], size, weights, total, ties[row])
+            fold[row] = j
+            size[j] += 1
+            for other in sets[row]:
+                wanted[other][j] -= total
+                left[other] -= 1
+                if other != label and left[other]:
+                    heapq.heappush(queue, (left[other], other))
+    return np.array(fold)
+
+
+def _neediest(
+    wanted: list[int], size: list[int], weights: list[int], total: int, folds: list[int]
+) -> int:
+    """The fold that wants a label most; all wants below one row count alike."""
+    best, best_key = -1, (0.0, 0.0)
+    for j in folds:
+        want = wanted[j]
+        key = (total / 2 if 0 < want < total else want, -size[j] / weights[j])
+        if best < 0 or key > best_key:
+            best, best_key = j, key
+    return best
+
+
+def _by_row_and_label(
+    labels: sp.csr_array, order: np.ndarray
+) -> tuple[list[list[int]], list[list[int]]]:
+    """The labels of each row, and the rows of each label in the order given.
+
+    Rows without labels get one of their own, the last.
+    """
+    empty = np.diff(labels.indptr) == 0
+    column = sp.csr_array(empty[:, None])
+    full = sp.csr_array(sp.hstack([labels.astype(bool), column], format="csr"))
+    by_label = sp.csc_array(full[order])
+    sets = [full.indices[a:b].tolist() for a, b in pairwise(full.indptr.tolist())]
+    rows = order[by_label.indices]
+    return sets, [rows[a:b].tolist() for a, b in pairwise(by_label.indptr.tolist())]
+
+
+def _draw(labels: sp.csr_array, t: int, rng: np.random.RandomState) -> np.ndarray:
+    """At most t rows per class, each row assigned to one of its labels at random; ascending."""
+    if t < 1:
+        raise UserError(f"t is {t}. Draw at least one row per class.")
+    count = np.diff(labels.indptr)
+    rows = rng.permutation(np.flatnonzero(count))
+    pick = (rng.random_sample(rows.size) * count[rows]).astype(np.int64)
+    chosen = labels.indices[labels.indptr[rows] + pick]
+    by_class = np.argsort(chosen, kind="stable")
+    starts = np.flatnonzero(np.diff(chosen[by_class], prepend=-1))
+    rank = np.arange(rows.size) - np.repeat(starts, np.diff(starts, append=rows.size))
+    return np.sort(rows[by_class][rank < t])

@@ -1,0 +1,7 @@
+"""Texts as vectors: words, and the weights that words get."""
+
+from linnaeus.text.stop_words import ENGLISH
+from linnaeus.text.tfidf import TfidfVectorizer
+from linnaeus.text.tokens import WORD, ngrams, tokenize
+
+__all__ = ["ENGLISH", "WORD", "TfidfVectorizer", "ngrams", "tokenize"]

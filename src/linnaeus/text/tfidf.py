@@ -1,0 +1,287 @@
+"""Bags of words, weighted as in the papers.
+
+    x_u  =  count(u) * log2(N / N_u),      then   x / ||x||
+
+N training documents, N_u of them with the word u; the weighting of the experiments in [Rousu2006].
+A word in every training document weighs 0; words that training never saw are dropped. The
+unit-length term counts of [Cai2008] are ``idf=False``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from linnaeus.errors import UserError, shorten
+from linnaeus.text.stop_words import ENGLISH
+from linnaeus.text.tokens import WORD, ngrams, tokenize
+
+
+class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Texts to a CSR matrix of weighted term counts.
+
+    Parameters
+    ----------
+    lowercase : fold case (``str.casefold``) before looking for terms
+    token_pattern : regular expression of a word; ``r"\\w+"`` also takes single characters
+    stop_words : "english", or a list of words to leave out (after folding); None leaves out none
+    analyzer : "word"; "char" for runs of characters; or a function from a document to its terms.
+        A document that is a list is taken for its tokens as they are.
+    ngram_range : (shortest, longest) run of words or characters that is a term
+    min_df : leave out terms in fewer training documents; a fraction of them if below 1
+    max_features : keep only so many terms, those that occur most; ties by the alphabet
+    hashing : number of columns to which terms are hashed instead of a vocabulary (murmur3, the same
+        in every process and on every machine); not with `max_features`
+    alternate_sign : give hashed terms a sign, so that collisions cancel on average
+    sublinear_tf : 1 + ln(count) in place of the count
+    idf : weigh by log2(N / N_u); otherwise every term weighs 1
+    norm : "l2", "l1" or None
+    dtype : of the values
+
+    Attributes
+    ----------
+    vocabulary_ : {term: column}, terms in alphabetical order; None when hashing
+    idf_ : (n_columns,) float64, the weight of each column
+    n_documents_ : how many documents it was fitted on
+
+    Examples
+    --------
+    >>> vectorizer = TfidfVectorizer(norm=None)
+    >>> X = vectorizer.fit_transform(["the fat cat", "the dog"])
+    >>> dict(zip(vectorizer.get_feature_names_out(), X.toarray()[0].tolist()))
+    {'cat': 1.0, 'dog': 0.0, 'fat': 1.0, 'the': 0.0}
+    """
+
+    def __init__(
+        self,
+        *,
+        lowercase: bool = True,
+        token_pattern: str = WORD,
+        stop_words: str | Iterable[str] | None = None,
+        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_features: int | None = None,
+        hashing: int | None = None,
+        alternate_sign: bool = False,
+        sublinear_tf: bool = False,
+        idf: bool = True,
+        norm: str | None = "l2",
+        dtype: Any = np.float32,
+    ) -> None:
+        self.lowercase = lowercase
+        self.token_pattern = token_pattern
+        self.stop_words = stop_words
+        self.analyzer = analyzer
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_features = max_features
+        self.hashing = hashing
+        self.alternate_sign = alternate_sign
+        self.sublinear_tf = sublinear_tf
+        self.idf = idf
+        self.norm = norm
+        self.dtype = dtype
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def fit(self, texts: Iterable[Any], y: Any = None) -> Self:
+        """Learn the vocabulary and the weights from training documents."""
+        self._learn(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[Any], y: Any = None) -> sp.csr_array:
+        """`fit` and `transform` in one pass over the texts."""
+        return self._weigh(self._learn(texts))
+
+    def transform(self, texts: Iterable[Any]) -> sp.csr_array:
+        """The weighted counts of documents, one row each."""
+        check_is_fitted(self)
+        documents = self._documents(texts)
+        if self.vocabulary_ is None:
+            return self._weigh(self._hashed(documents))
+        counter = CountVectorizer(analyzer=self._analyze(), vocabulary=self.vocabulary_)
+        return self._weigh(counter.transform(documents))
+
+    def _learn(self, texts: Iterable[Any]) -> sp.csr_array:
+        """Set the fitted attributes; answer the counts."""
+        self._check_parameters()
+        documents = self._documents(texts)
+        if self.hashing is not None:
+            counts = self._hashed(documents)
+            self.vocabulary_: dict[str, int] | None = None
+        else:
+            counts, terms = self._counted(documents)
+        if counts.shape[0] == 0:
+            raise UserError("There are no documents to learn words from. Give at least one.")
+        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+        fewest = self.min_df if self.min_df >= 1 else self.min_df * counts.shape[0]
+        common = frequency >= fewest
+        if self.hashing is None:
+            keep = self._most_frequent(counts, common)
+            if not keep.size:
+                raise UserError(
+                    f"No word is left with min_df={self.min_df} and max_features="
+                    f"{self.max_features}. Lower the one, or raise the other."
+                )
+            counts, frequency, common = counts[:, keep], frequency[keep], common[keep]
+            self.vocabulary_ = {terms[j]: i for i, j in enumerate(keep.tolist())}
+        self.n_documents_ = counts.shape[0]
+        weights = np.log2(self.n_documents_ / np.maximum(frequency, 1))
+        self.idf_ = np.where(common & (frequency > 0), weights if self.idf else 1.0, 0.0)
+        return counts
+
+    def _counted(self, documents: Iterator[Any]) -> tuple[sp.csr_array, np.ndarray]:
+        counter = CountVectorizer(analyzer=self._analyze())
+        try:
+            counts = counter.fit_transform(documents)
+        except ValueError as error:
+            if isinstance(error, UserError) or "empty vocabulary" not in str(error):
+                raise
+            raise UserError(
+                f"No document holds a word (pattern {self.token_pattern!r}, stop words left out). "
+                f"Check the texts, or set token_pattern and stop_words."
+            ) from None
+        return sp.csr_array(counts), counter.get_feature_names_out()
+
+    def _hashed(self, documents: Iterator[Any]) -> sp.csr_array:
+        hasher = FeatureHasher(
+            self.hashing, input_type="string", alternate_sign=self.alternate_sign
+        )
+        counts = sp.csr_array(hasher.transform(map(self._analyze(), documents)))
+        counts.eliminate_zeros()
+        return counts
+
+    def _most_frequent(self, counts: sp.csr_array, common: np.ndarray) -> np.ndarray:
+        """The columns to keep, ascending."""
+        keep = np.flatnonzero(common)
+        if self.max_features is not None and keep.size > self.max_features:
+            total = np.bincount(counts.indices, counts.data, minlength=counts.shape[1])[keep]
+            keep = np.sort(keep[np.argsort(-total, kind="stable")[: self.max_features]])
+        return keep
+
+    def _weigh(self, counts: Any) -> sp.csr_array:
+        X = sp.csr_array(counts, dtype=np.float64)
+        if self.sublinear_tf:
+            X.data = np.sign(X.data) * (1 + np.log(np.abs(X.data)))
+        X.data *= self.idf_[X.indices]
+        X.eliminate_zeros()
+        if self.norm is not None:
+            X = normalize(X, norm=self.norm, copy=False)
+        return sp.csr_array(X, dtype=self.dtype)
+
+    # -- from documents to terms ------------------------------------------------------------
+
+    def _analyze(self) -> Callable[[Any], Iterable[str]]:
+        """The function from a document to its terms."""
+        if callable(self.analyzer):
+            return self.analyzer
+        stop = frozenset(ENGLISH if self.stop_words == "english" else self.stop_words or ())
+        shortest, longest = self.ngram_range
+        chars = self.analyzer == "char"
+
+        def analyze(document: Any) -> Iterator[str]:
+            if not isinstance(document, str):
+                tokens = [t for t in document if t not in stop]
+                return ngrams(tokens, shortest, longest, "" if chars else " ")
+            if chars:
+                return ngrams(self._folded(document), shortest, longest, "")
+            words = tokenize(document, self.token_pattern, self.lowercase)
+            return ngrams([w for w in words if w not in stop], shortest, longest)
+
+        return analyze
+
+    def _folded(self, text: str) -> str:
+        return text.casefold() if self.lowercase else text
+
+    def _documents(self, texts: Iterable[Any]) -> Iterator[Any]:
+        """The documents, each checked to be a text or a list of tokens."""
+        if isinstance(texts, str):
+            raise UserError(f"One text was given, {shorten(texts)}. Give a list of texts.")
+        for row, document in enumerate(texts):
+            if not callable(self.analyzer) and not isinstance(document, str | list | tuple):
+                raise UserError(
+                    f"Document {row} is {shorten(document)}, which is neither a text nor a list of "
+                    f"tokens. Convert it, for example with str()."
+                )
+            yield document
+
+    def _check_parameters(self) -> None:
+        if not callable(self.analyzer) and self.analyzer not in ("word", "char"):
+            raise UserError(
+                f"analyzer is {shorten(self.analyzer)}. Use 'word', 'char' or a function."
+            )
+        if isinstance(self.stop_words, str) and self.stop_words != "english":
+            raise UserError(
+                f"stop_words is {shorten(self.stop_words)}. Use 'english', or a list of words."
+            )
+        shortest, longest = self.ngram_range
+        if not 1 <= shortest <= longest:
+            raise UserError(
+                f"ngram_range is {shorten(self.ngram_range)}. Use (shortest, longest) from 1 up."
+            )
+        if self.norm not in ("l1", "l2", None):
+            raise UserError(f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or None.")
+        if self.min_df < 0:
+            raise UserError(f"min_df is {self.min_df}. Use a count, or a fraction below 1.")
+        if self.hashing is not None and (self.hashing < 1 or self.max_features is not None):
+            raise UserError(
+                f"hashing is {self.hashing} and max_features is {self.max_features}. Use a number "
+                f"of columns from 1 up for the one, and None for the other."
+            )
+
+    # -- for others -------------------------------------------------------------------------
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The term of each column; numbered names when hashing."""
+        check_is_fitted(self)
+        if self.vocabulary_ is None:
+            return np.array([f"hash{i}" for i in range(self.idf_.size)], dtype=object)
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def to_state(self) -> dict[str, Any]:
+        """Everything needed to build this vectoriser again, as plain data and arrays."""
+        check_is_fitted(self)
+        if callable(self.analyzer):
+            raise UserError(
+                f"The analyzer {shorten(self.analyzer)} is a function, which cannot be saved. "
+                f"Tokenise beforehand and give lists of tokens."
+            )
+        parameters = self.get_params() | {
+            "ngram_range": list(self.ngram_range),
+            "dtype": np.dtype(self.dtype).name,
+        }
+        if self.stop_words is not None and not isinstance(self.stop_words, str):
+            parameters["stop_words"] = sorted(self.stop_words)
+        return {
+            "parameters": parameters,
+            "terms": None if self.vocabulary_ is None else list(self.vocabulary_),
+            "idf": self.idf_.copy(),
+            "n_documents": self.n_documents_,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The inverse of `to_state`."""
+        parameters = dict(state["parameters"])
+        parameters["ngram_range"] = tuple(parameters["ngram_range"])
+        out = cls(**parameters)
+        terms = state["terms"]
+        out.vocabulary_ = None if terms is None else {t: i for i, t in enumerate(terms)}
+        out.idf_ = np.array(state["idf"], dtype=np.float64)
+        out.n_documents_ = int(state["n_documents"])
+        return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags

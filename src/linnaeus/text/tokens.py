@@ -1,0 +1,34 @@
+"""From a text to terms: words or characters, alone or in runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+WORD = r"\w\w+"  # two or more letters, digits or underscores, in any script
+
+
+def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str]:
+    r"""The words of a text, case-folded; whatever matches `pattern` is a word.
+
+    >>> tokenize("The cat was chased by a Straße.")
+    ['the', 'cat', 'was', 'chased', 'by', 'strasse']
+    >>> tokenize("a b", pattern=r"\w")
+    ['a', 'b']
+    """
+    words: list[str] = re.findall(pattern, text.casefold() if lowercase else text)
+    return words
+
+
+def ngrams(tokens: Sequence[str], shortest: int, longest: int, glue: str = " ") -> Iterator[str]:
+    """Runs of `shortest` to `longest` tokens, the short ones first.
+
+    >>> list(ngrams(["a", "fat", "dog"], 1, 2))
+    ['a', 'fat', 'dog', 'a fat', 'fat dog']
+    """
+    for n in range(shortest, longest + 1):
+        if n == 1:
+            yield from tokens
+        else:
+            for i in range(len(tokens) - n + 1):
+                yield glue.join(tokens[i : i + n])
