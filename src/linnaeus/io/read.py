@@ -24,7 +24,6 @@ from linnaeus.io.rows import Example
 from linnaeus.io.svm import read_svm
 from linnaeus.io.table import read_csv, read_tsv
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.reshape import induced
 
 READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
     "jsonl": read_jsonl,
@@ -34,11 +33,10 @@ READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
     "parquet": read_parquet,
     "arff": read_arff,
 }
-_TOPS = ("root", "Root")
 
 
 def read_collection(
-    path: str | Path,
+    path: str | Path = ".",
     *,
     taxonomy: Taxonomy | str | Path | None = None,
     train: str | Path | None = None,
@@ -52,7 +50,7 @@ def read_collection(
 
     Parameters
     ----------
-    path : the folder
+    path : the folder; where all files are named by their own paths it does not matter
     taxonomy, train, valid, test : a file, by its path or its name in the folder, instead of the
         one that the folder's names suggest; `taxonomy` may be a `Taxonomy`. Without a taxonomy
         file the header of an ARFF part is taken.
@@ -197,9 +195,6 @@ def _widened(X: sp.csr_array, width: int) -> sp.csr_array:
 
 def _without_top(taxonomy: Taxonomy, parts: Any) -> Taxonomy:
     """Drop an artificial top: the only root, called root, that no row carries."""
-    roots = taxonomy.roots
-    if len(taxonomy) < 2 or len(roots) != 1 or roots[0] not in _TOPS:
-        return taxonomy
-    if any(roots[0] in labels for part in parts for labels in part.labels):
-        return taxonomy
-    return induced(taxonomy, np.arange(1, len(taxonomy), dtype=np.int32))
+    smaller = taxonomy.without_top()
+    carried = any(label not in smaller for part in parts for row in part.labels for label in row)
+    return taxonomy if carried else smaller
