@@ -134,7 +134,7 @@ def _check_lines(
 
 def _refuse_cycle(names: list[Any], p: IntArray, c: IntArray) -> None:
     cycle = _dag.find_cycle(len(names), p, c)
-    shown = " -> ".join(str(names[v]) for v in [*cycle, cycle[0]][:12])
+    shown = " -> ".join(shorten(names[v]) for v in [*cycle, cycle[0]][:12])
     more = f" -> ... ({len(cycle)} nodes)" if len(cycle) > 11 else ""
     raise TaxonomyError(
         f"The taxonomy has a cycle: {shown}{more}. "

@@ -1,0 +1,245 @@
+"""What all decisions share: from scores to label sets, around any scikit-learn classifier.
+
+A decision is a rule that turns a row of scores into a label set. What the rule must learn (a
+threshold, a number of labels) it learns on scores of examples that the classifier has not seen:
+`fit` makes them out of fold, `fit_scores` is given them. A subclass says what to learn
+(`_learn`) and how to decide (`_decide_block`); the rest is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.validation import check_is_fitted
+
+from linnaeus.decisions import labels, scoring
+from linnaeus.errors import UserError
+from linnaeus.inference import rows
+from linnaeus.taxonomy import Taxonomy
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the decisions. Every one has these parameters, methods and attributes.
+
+    Parameters
+    ----------
+    estimator : a classifier with `decision_function` or `predict_proba`; not needed for
+        `fit_scores` and `decide`
+    taxonomy : the taxonomy, where labels are its nodes
+    cv : number of folds for held-out scores, a splitter, a list of (train, test) row numbers,
+        or "prefit": the estimator is fitted already, and `fit` is given held-out data
+    random_state : seed of the folds
+
+    Attributes
+    ----------
+    estimator_ : the classifier, fitted on all rows
+    classes_ : the labels, one per column of `decide` and `decision_function`
+    """
+
+    estimator: Any
+    taxonomy: Taxonomy | None
+    cv: Any
+    random_state: Any
+
+    # -- what a subclass says ---------------------------------------------------------------
+
+    def _learns(self) -> bool:
+        """Whether there is something to learn from held-out scores."""
+        return True
+
+    def _learn(self, scores: rows.FloatArray, Y: sp.csr_array) -> None:
+        """Learn the rule from held-out scores and true label sets over the same columns."""
+
+    def _decide_block(self, block: rows.FloatArray) -> BoolArray:
+        """The label sets of a block of rows."""
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _target(self, form: labels.Form, Y: sp.csr_array, y: Any) -> tuple[sp.csr_array, Any]:
+        """The true label sets, and what the estimator is fitted on."""
+        return Y, Y if form.kind == "lists" else y
+
+    def _decided_names(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The labels decided on, given the labels that are scored."""
+        return columns
+
+    def _prepared(self, scores: rows.FloatArray) -> rows.FloatArray:
+        """Scores over the labels decided on, given those of the scored labels."""
+        return scores
+
+    def _specific(self, on: BoolArray) -> BoolArray:
+        """The labels among which one is chosen where only one can be answered."""
+        return on
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the estimator, and the rule on its out-of-fold scores.
+
+        y : one label per row; an indicator, dense or sparse, over the estimator's classes or the
+            nodes of the taxonomy; or with a taxonomy lists of labels
+        """
+        if self.estimator is None:
+            raise UserError(
+                f"{type(self).__name__} has no estimator to fit. Give estimator=..., or learn "
+                f"from scores with fit_scores(scores, Y)."
+            )
+        if y is None:
+            raise UserError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        self.score_method_ = scoring.score_method(self.estimator)
+        form, Y = labels.learn(y, self.taxonomy)
+        Y, target = self._target(form, Y, y)
+        X, target = indexable(X, target)
+        prefit = isinstance(self.cv, str) and self.cv == "prefit"
+        if prefit:
+            check_is_fitted(self.estimator)
+        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, target)
+        columns = scoring.scored_names(self.estimator_, form)
+        self._remember(form, columns)
+        if self._learns():
+            at, scores = self._held_out(X, target, prefit)
+            self._learn(self._checked(scores), self._truth(form, Y)[at])
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def fit_scores(self, scores: Any, Y: Any) -> Self:
+        """Learn the rule from scores of held-out examples and their true label sets.
+
+        The columns of the scores are those of an indicator `Y`, the sorted labels of a
+        one-dimensional `Y`, or the nodes or the leaves of the taxonomy.
+        """
+        matrix = rows.as_matrix(scores)
+        form, indicator = labels.learn(Y, self.taxonomy)
+        indicator, _ = self._target(form, indicator, Y)
+        if matrix.shape[0] != indicator.shape[0]:
+            raise UserError(
+                f"There are {matrix.shape[0]} rows of scores and {indicator.shape[0]} label sets. "
+                f"Give one label set per row."
+            )
+        self._remember(form, self._columns_of(matrix.shape[1], form))
+        if self._learns():
+            self._learn(self._checked(matrix), self._truth(form, indicator))
+        return self
+
+    def _remember(self, form: labels.Form, columns: tuple[Any, ...]) -> None:
+        self.form_ = form
+        self.columns_ = columns
+        self.names_ = self._decided_names(columns)
+        if form.kind == "one" and self.taxonomy is None:
+            self.classes_ = np.array(self.names_, dtype=form.like.dtype)
+        else:
+            mixed = len({isinstance(name, str) for name in self.names_}) > 1
+            self.classes_ = np.array(self.names_, dtype=object if mixed else None)
+
+    def _truth(self, form: labels.Form, Y: sp.csr_array) -> sp.csr_array:
+        return labels.over(form, Y, self.names_)
+
+    def _held_out(
+        self, X: Any, target: Any, prefit: bool
+    ) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
+        """The rows with held-out scores, and these."""
+        if prefit:
+            scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
+            return np.arange(len(scores)), scores
+        splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
+        return scoring.held_out(self.estimator, X, target, splits, self.columns_, self.form_)
+
+    def _columns_of(self, n_columns: int, form: labels.Form | None) -> tuple[Any, ...]:
+        """The labels of the columns of a bare score matrix."""
+        tax = self.taxonomy
+        known = [form.names] if form is not None and form.kind != "one" else []
+        known += [tax.nodes, tax.leaves] if tax is not None else [form.names] if form else []
+        for names in known:
+            if len(names) == n_columns:
+                return names
+        if not known:
+            return tuple(range(n_columns))
+        counts = " or ".join(dict.fromkeys(str(len(names)) for names in known))
+        raise UserError(
+            f"The scores have {n_columns} columns, but there are {counts} labels. "
+            f"Give one column of scores per label."
+        )
+
+    # -- deciding ---------------------------------------------------------------------------
+
+    def decide(self, scores: Any) -> sp.csr_array:
+        """The label sets of rows of scores: a CSR int8 indicator over `classes_`."""
+        matrix = rows.as_matrix(scores)
+        if not hasattr(self, "columns_"):
+            if self._learns():
+                check_is_fitted(self, "columns_")
+            columns = self._columns_of(matrix.shape[1], None)
+            return self._unfitted(columns).decide(matrix)
+        self._check_columns(matrix)
+        return rows.stack((on for _, on in self._blocks(matrix)), len(self.names_))
+
+    def predict(self, X: Any) -> Any:
+        """Label sets in the form that was taught; where that is one label, the best decided on."""
+        scores = self._scores(X)
+        if self.form_.kind != "one":
+            return labels.restore(self.form_, self.decide(scores), self.names_)
+        best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
+        return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+
+    def decision_function(self, X: Any) -> rows.FloatArray:
+        """The scores of the estimator, one column per class; (n,) for two exclusive classes."""
+        scores = self._prepared(self._scores(X))
+        if self.form_.kind == "one" and self.taxonomy is None and scores.shape[1] == 2:
+            return (scores[:, 1] - scores[:, 0]) / 2
+        return scores
+
+    def _scores(self, X: Any) -> rows.FloatArray:
+        check_is_fitted(self, "estimator_")
+        return scoring.score_matrix(self.estimator_, X, len(self.columns_))
+
+    def _unfitted(self, columns: tuple[Any, ...]) -> Decision:
+        """A copy that decides without having learnt, for a rule that learns nothing."""
+        copy: Decision = clone(self)
+        copy._remember(labels.Form("sparse", columns), columns)
+        return copy
+
+    def _checked(self, scores: rows.FloatArray) -> rows.FloatArray:
+        """Held-out scores over the labels decided on, all finite."""
+        self._check_columns(scores)
+        for _ in rows.finite_blocks(scores):
+            pass
+        return self._prepared(scores)
+
+    def _check_columns(self, scores: rows.FloatArray) -> None:
+        if scores.shape[1] != len(self.columns_):
+            raise UserError(
+                f"The scores have {scores.shape[1]} columns, but {type(self).__name__} was "
+                f"fitted on {len(self.columns_)}. Give the scores of the same labels."
+            )
+
+    def _blocks(self, scores: rows.FloatArray) -> Iterator[tuple[rows.FloatArray, BoolArray]]:
+        for _, block in rows.finite_blocks(scores):
+            prepared = self._prepared(block)
+            yield prepared, self._decide_block(prepared)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            inner = get_tags(self.estimator)
+            tags.input_tags = inner.input_tags
+            tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
+            tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def _best(block: rows.FloatArray, on: BoolArray) -> npt.NDArray[np.intp]:
+    """The column with the highest score of those on, of all where none is."""
+    some = on.any(axis=1, keepdims=True)
+    best: npt.NDArray[np.intp] = np.where(on | ~some, block, -np.inf).argmax(axis=1)
+    return best

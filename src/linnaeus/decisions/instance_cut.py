@@ -1,0 +1,93 @@
+"""Instance-based cut-off: a threshold for each example, learnt from the shape of its scores.
+
+On held-out scores f, the target of example i is the centre of the widest interval of thresholds
+with the fewest errors,
+
+    theta_i in argmin_theta  #{n in Y_i: f_n < theta} + #{n not in Y_i: f_n >= theta},
+
+see `cuts`. Ridge regression learns theta = v . phi(x) + v_0 (v_0 is not shrunk) from the features
+
+    phi(x) = the q = min(K, 50) highest scores in order, their gaps, their mean and deviation;
+
+then the labels with f_n >= theta are on, at least the top one. [GopalYang2015] section 5.2, gives
+the name; the details are ours. Adding a constant to all scores changes no decision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import Ridge
+
+from linnaeus.decisions.base import BoolArray, Decision
+from linnaeus.decisions.cuts import ideal_cuts
+from linnaeus.decisions.top import top_scores, with_top
+from linnaeus.errors import UserError
+from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.taxonomy import Taxonomy
+
+MOST_TOP, MOST_FULL = 50, 1000
+
+
+class InstanceCut(Decision):
+    """A learnt threshold per example.
+
+    Parameters
+    ----------
+    features : "top", the highest scores in order; or "full", all scores in the order of the
+        labels (up to 1,000 labels)
+    alpha : strength of the ridge
+    estimator, taxonomy, cv, random_state : see `Decision`
+
+    Attributes
+    ----------
+    thresholds_ : (n,) the ideal thresholds of the held-out rows
+    costs_ : (n,) the errors that they make
+    coef_, intercept_ : the regression
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        taxonomy: Taxonomy | None = None,
+        features: str = "top",
+        alpha: float = 1.0,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.taxonomy = taxonomy
+        self.features = features
+        self.alpha = alpha
+        self.cv = cv
+        self.random_state = random_state
+
+    def _learn(self, scores: FloatArray, Y: sp.csr_array) -> None:
+        if self.features not in ("top", "full"):
+            raise UserError(f"features={self.features!r} is not known. Use 'top' or 'full'.")
+        if self.features == "full" and scores.shape[1] > MOST_FULL:
+            raise UserError(
+                f"features='full' is for up to {MOST_FULL} labels, but there are "
+                f"{scores.shape[1]}. Use features='top'."
+            )
+        self.thresholds_, _, self.costs_ = ideal_cuts(scores, Y, "widest")
+        blocks = [self._phi(scores[at]) for at in row_blocks(*scores.shape)]
+        ridge = Ridge(alpha=self.alpha).fit(np.vstack(blocks), self.thresholds_)
+        self.coef_, self.intercept_ = ridge.coef_, float(ridge.intercept_)
+
+    def _phi(self, block: FloatArray) -> FloatArray:
+        """The features of a block of rows."""
+        top = self.features == "top"
+        s = (top_scores(block, MOST_TOP) if top else block).astype(np.float64)
+        gaps = s[:, :-1] - s[:, 1:] if top else s[:, :0]
+        return np.hstack([s, gaps, s.mean(axis=1, keepdims=True), s.std(axis=1, keepdims=True)])
+
+    def predicted_thresholds(self, scores: Any) -> FloatArray:
+        """The threshold of each row of scores."""
+        predicted: FloatArray = self._phi(np.asarray(scores)) @ self.coef_ + self.intercept_
+        return predicted
+
+    def _decide_block(self, block: FloatArray) -> BoolArray:
+        return with_top(block >= self.predicted_thresholds(block)[:, None], block)

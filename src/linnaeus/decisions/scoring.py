@@ -1,0 +1,163 @@
+"""One score per example and label, from any scikit-learn classifier.
+
+`decision_function` where there is one, else `predict_proba`: matrices, the single column of a
+binary problem, and the lists of probabilities of multi-output models all become (n, n_labels).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _num_samples
+
+from linnaeus.decisions.labels import Form
+from linnaeus.errors import UserError
+from linnaeus.inference import rows
+from linnaeus.taxonomy.naming import plain_names
+
+Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
+
+
+def score_method(estimator: Any) -> str:
+    """The method that gives the scores."""
+    core = _core(estimator)
+    # Once fitted, a OneVsRestClassifier shows the methods of its first part only.
+    asked = core.estimator if isinstance(core, OneVsRestClassifier) else estimator
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(asked, method):
+            return method
+    raise UserError(
+        f"{type(estimator).__name__} has neither decision_function nor predict_proba, so there "
+        f"are no scores to decide on. Wrap it, for example in sklearn's CalibratedClassifierCV."
+    )
+
+
+def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
+    """The labels that the columns of the scores belong to."""
+    n = len(form.names)
+    classes = getattr(estimator, "classes_", form.names)
+    if form.kind == "one":
+        return tuple(plain_names(classes))
+    if n == 1 or len(classes) == n:
+        return form.names
+    names = tuple(plain_names(classes))
+    if form.names == tuple(range(n)) or not set(names) <= set(form.names):
+        raise UserError(
+            f"y has {n} columns, but {type(estimator).__name__} has {len(classes)} classes that "
+            f"are not named among them. Give a taxonomy that holds both, or fit it on this y."
+        )
+    return names
+
+
+def score_matrix(estimator: Any, X: Any, n_columns: int) -> rows.FloatArray:
+    """The (n, n_columns) scores of the estimator."""
+    method = score_method(estimator)
+    scores = getattr(estimator, method)(X)
+    if isinstance(scores, list):
+        scores = _positive_columns(scores, estimator)
+    scores = np.asarray(scores)
+    if scores.ndim == 1:
+        scores = scores[:, None] if n_columns == 1 else np.column_stack([-scores, scores])
+    if scores.shape[1] == 2 and n_columns == 1:
+        scores = scores[:, 1:]
+    if scores.shape[1] != n_columns:
+        raise UserError(
+            f"{type(estimator).__name__}.{method} gives {scores.shape[1]} columns, but there are "
+            f"{n_columns} labels. Give one score per label (SVC: decision_function_shape='ovr')."
+        )
+    scores = rows.as_matrix(scores)
+    return scores if method == "predict_proba" else _fill_constant(_core(estimator), scores)
+
+
+def held_out(
+    estimator: Any, X: Any, y: Any, splits: Splits, columns: tuple[Any, ...], form: Form
+) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
+    """Out-of-fold scores over `columns`, and the rows they belong to (each once)."""
+    scores = np.empty((_num_samples(X), len(columns)))
+    done = np.zeros(len(scores), dtype=bool)
+    position = {name: j for j, name in enumerate(columns)}
+    for train, test in splits:
+        test = np.arange(len(scores))[test]  # row numbers, where a mask was given
+        X_train, y_train = _safe_split(estimator, X, y, train)
+        X_test, _ = _safe_split(estimator, X, y, test, train)
+        with warnings.catch_warnings():
+            # A label that a fold lacks is no news to the user: it does not lack in the data.
+            warnings.filterwarnings("ignore", message="Label .* is present in all training")
+            fitted = clone(estimator).fit(X_train, y_train)
+        names = scored_names(fitted, form)
+        part = score_matrix(fitted, X_test, len(names))
+        scores[test] = part.min(axis=1, keepdims=True)  # for labels that the fold lacks
+        scores[test[:, None], [position[name] for name in names]] = part
+        done[test] = True
+    return np.flatnonzero(done), scores[done]
+
+
+def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Splits:
+    """Folds: `cv` of them, shuffled (stratified where there is one label per example)."""
+    if hasattr(cv, "get_n_splits"):
+        return list(cv.split(X, y))
+    if not isinstance(cv, int | np.integer):
+        return _given_splits(cv)
+    n = _num_samples(X)
+    if not 2 <= cv <= n:
+        raise UserError(
+            f"cv={cv} folds cannot be made of {n} samples. Use 2 to {n} folds, or "
+            f"cv='prefit' with a fitted estimator and held-out data."
+        )
+    rng = check_random_state(random_state)
+    if form.kind == "one" and np.unique(column_or_1d(y), return_counts=True)[1].max() >= cv:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            return list(StratifiedKFold(cv, shuffle=True, random_state=rng).split(np.zeros(n), y))
+    return list(KFold(cv, shuffle=True, random_state=rng).split(np.zeros(n)))
+
+
+def _given_splits(cv: Any) -> Splits:
+    try:
+        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    except (TypeError, ValueError):
+        raise UserError(
+            f"cv={cv!r} is not known. Use a number of folds, a splitter, a list of (train, test) "
+            f"row numbers, or 'prefit'."
+        ) from None
+
+
+def _positive_columns(probabilities: list[Any], estimator: Any) -> rows.FloatArray:
+    """The probability of the value 1 of each output; 0 for an output that never had it."""
+    out = np.zeros((len(probabilities[0]), len(probabilities)))
+    classes = getattr(estimator, "classes_", [np.arange(p.shape[1]) for p in probabilities])
+    for j, (p, values) in enumerate(zip(probabilities, classes, strict=True)):
+        at = np.flatnonzero(np.asarray(values) == 1)
+        if at.size:
+            out[:, j] = p[:, at[0]]
+    return out
+
+
+def _core(estimator: Any) -> Any:
+    """The classifier at the end of a pipeline or inside a search."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _fill_constant(estimator: Any, scores: rows.FloatArray) -> rows.FloatArray:
+    """Put labels that were always off in training at the bottom of the row, always on at the top.
+
+    OneVsRestClassifier scores such labels 0 and 1, whatever the scores of the others are.
+    """
+    parts = estimator.estimators_ if isinstance(estimator, OneVsRestClassifier) else []
+    constant = np.array([type(part).__name__ == "_ConstantPredictor" for part in parts], dtype=bool)
+    if not constant.any() or constant.all():
+        return scores
+    low, high = (end(scores[:, ~constant], axis=1) for end in (np.min, np.max))
+    scores = scores.copy()
+    for j in np.flatnonzero(constant):
+        scores[:, j] = high if parts[j].y_[0] > 0 else low
+    return scores

@@ -1,0 +1,74 @@
+"""Zero cut-off and its like: the labels whose scores lie above a constant [GopalYang2015]."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from linnaeus.decisions.base import BoolArray, Decision
+from linnaeus.decisions.top import with_top
+from linnaeus.errors import UserError
+from linnaeus.inference.rows import FloatArray
+from linnaeus.taxonomy import Taxonomy
+
+
+class Threshold(Decision):
+    """The labels whose scores are greater than a constant.
+
+    Parameters
+    ----------
+    threshold : the constant, or one per label; 0.5 suits probabilities
+    at_least_one : whether a row without labels gets the one with the highest score
+    estimator, taxonomy, cv, random_state : see `Decision`
+
+    Examples
+    --------
+    >>> Threshold(threshold=0.5).decide([[0.1, 0.7, 0.6]]).toarray().tolist()
+    [[0, 1, 1]]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        taxonomy: Taxonomy | None = None,
+        threshold: Any = 0.0,
+        at_least_one: bool = False,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.taxonomy = taxonomy
+        self.threshold = threshold
+        self.at_least_one = at_least_one
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        super().fit(X, y)
+        warn_of_probabilities(self)
+        return self
+
+    def _learns(self) -> bool:
+        return False
+
+    def _decide_block(self, block: FloatArray) -> BoolArray:
+        threshold = np.asarray(self.threshold, dtype=float)
+        if threshold.ndim > 1 or threshold.size not in (1, block.shape[1]):
+            raise UserError(
+                f"threshold has the shape {threshold.shape}, but there are {block.shape[1]} "
+                f"labels. Give a number, or one number per label."
+            )
+        on = block > threshold
+        return with_top(on, block) if self.at_least_one else on
+
+
+def warn_of_probabilities(decision: Any) -> None:
+    """Say so when a threshold made for margins meets probabilities, which are never below 0."""
+    if decision.score_method_ == "predict_proba" and np.all(np.asarray(decision.threshold) <= 0):
+        warnings.warn(
+            f"{type(decision.estimator).__name__} gives probabilities, of which a threshold of "
+            f"{decision.threshold} takes almost all. Use threshold=0.5.",
+            stacklevel=3,
+        )

@@ -1,0 +1,67 @@
+"""Score matrices in blocks of rows, so that temporaries stay small however many rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+
+FloatArray = npt.NDArray[np.floating[Any]]
+BoolArray = npt.NDArray[np.bool_]
+
+BLOCK_ENTRIES = 1 << 21  # 16 MB of float64
+
+
+def as_matrix(scores: Any) -> FloatArray:
+    """Scores as a dense float matrix, one row per example; float32 and float64 are not copied."""
+    if sp.issparse(scores):
+        raise UserError(
+            "The scores are a sparse matrix, but every label needs a score. Use scores.toarray()."
+        )
+    matrix = np.asarray(scores)
+    if matrix.ndim != 2:
+        raise UserError(
+            f"The scores have the shape {matrix.shape}; expected (n_examples, n_labels). "
+            f"Use np.atleast_2d(scores) for one example."
+        )
+    if matrix.dtype.kind not in "fiub":
+        raise UserError(f"The scores are of type {matrix.dtype}; expected numbers.")
+    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Slices over the rows, each with about `BLOCK_ENTRIES` entries."""
+    step = max(1, BLOCK_ENTRIES // max(1, n_columns))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def finite_blocks(scores: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    """The blocks of a score matrix; an error that names the first score that is not finite."""
+    for rows in row_blocks(*scores.shape):
+        block = scores[rows]
+        finite = np.isfinite(block)
+        if not finite.all():
+            i, j = (int(at[0]) for at in np.nonzero(~finite))
+            raise UserError(
+                f"The score of label {j} in row {rows.start + i} is {block[i, j]}. "
+                f"Scores must be finite: mend the model, or use np.nan_to_num(scores)."
+            )
+        yield rows, block
+
+
+def stack(blocks: Iterable[BoolArray], n_columns: int) -> sp.csr_array:
+    """Boolean blocks, one below the other, as one CSR 0/1 indicator (int8)."""
+    counts, columns = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+    for on in blocks:
+        counts.append(np.count_nonzero(on, axis=1).astype(np.int64))
+        starts = np.repeat(np.arange(len(on)) * n_columns, counts[-1])
+        columns.append((np.flatnonzero(on) - starts).astype(np.int32))
+    indptr, indices = np.cumsum(np.concatenate(counts)), np.concatenate(columns)
+    ones = np.ones(indices.size, dtype=np.int8)
+    return sp.csr_array((ones, indices, indptr), shape=(indptr.size - 1, n_columns))

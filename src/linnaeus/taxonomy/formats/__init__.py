@@ -1,0 +1,137 @@
+"""Taxonomy files: what can be read and written, and under which names.
+
+`read` guesses the format from the name and the content of a file; `write` follows the name. All
+files may be plain or gzip (``.gz``). Names are text: integer names are written as text and come
+back as text. What a format says about edges comes back the same; tsv, csv, json, obo and skos
+also keep titles, related links and the order of the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from linnaeus.errors import FormatError, UserError, shorten
+from linnaeus.files import atomic_write, stem_and_suffix
+from linnaeus.taxonomy.formats import (
+    arff,
+    edge_list,
+    enzclass,
+    guess,
+    json_tree,
+    lshtc,
+    mesh,
+    obo,
+    paths,
+    skos,
+    skos_write,
+)  # fmt: skip
+from linnaeus.taxonomy.formats.writing import with_text_names
+from linnaeus.taxonomy.taxonomy import Taxonomy
+
+Writer = Callable[[Taxonomy, TextIO], None]
+_XML_SUFFIXES = ("rdf", "xml")
+
+
+class Format(NamedTuple):
+    """A known format: what it is, how it is read, and how it is written if it can be."""
+
+    about: str
+    read: Callable[..., Taxonomy]
+    write: Writer | None = None
+    options: tuple[str, ...] = ()
+
+
+FORMATS = {
+    "tsv": Format("edge list: parent, tab, child", edge_list.read_tsv, edge_list.write_tsv),
+    "csv": Format(
+        "edge list: parent, comma, child; or level columns", edge_list.read_csv, edge_list.write_csv
+    ),
+    "paths": Format(
+        "a path a line: A/B/C or A > B > C; the Google product taxonomy",
+        paths.read, paths.write, ("sep",),
+    ),
+    "obo": Format("OBO ontology: is_a and part_of", obo.read, obo.write),
+    "skos": Format(
+        "SKOS thesaurus: Turtle or RDF/XML", skos.read, skos_write.write_turtle, ("language",)
+    ),
+    "json": Format("nested, AudioSet-like, or our own form", json_tree.read, json_tree.write),
+    "lshtc": Format("cat_hier: parent, space, child", lshtc.read, lshtc.write),
+    "mesh": Format("MeSH: name;tree-number, or a table with mesh_tree_number", mesh.read),
+    "enzclass": Format("ENZYME nomenclature, enzclass.txt", enzclass.read),
+    "arff": Format("the class hierarchy in a Clus ARFF header", arff.read),
+}  # fmt: skip
+
+
+def read(path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
+    """Read a taxonomy file.
+
+    format : one of `FORMATS`; guessed from the name and the content when not given
+    options : ``sep`` for paths; ``language`` of the titles for skos
+    """
+    path = Path(path)
+    if format is None:
+        format, first = guess.by_name_and_content(path)
+        if format is None:
+            raise FormatError(
+                path,
+                f"the format cannot be guessed from the name or the content, which begins with "
+                f"{shorten(first)}. Pass format= one of {_names()}.",
+            )
+    known = _format(format)
+    for name in options:
+        if name not in known.options:
+            takes = f"takes {', '.join(known.options)}" if known.options else "takes no options"
+            raise UserError(f"The format {format!r} {takes}, not {name!r}. Leave it out.")
+    return known.read(path, **options)
+
+
+def write(taxonomy: Taxonomy, path: str | Path, format: str | None = None) -> None:
+    """Write a taxonomy file, whole or not at all; gzip when the name ends in ``.gz``.
+
+    format : one of the writable `FORMATS`; follows from the name when not given. SKOS is written
+        as RDF/XML under the suffixes .rdf and .xml, as Turtle under any other
+    """
+    path = Path(path)
+    writer = _writer(path, format)
+    if not len(taxonomy):
+        raise UserError(f"The taxonomy has no nodes, so there is nothing to write to {path}.")
+    taxonomy = with_text_names(taxonomy)
+    try:
+        with atomic_write(path) as handle:
+            writer(taxonomy, handle)
+    except UnicodeEncodeError as error:
+        raise UserError(
+            f"The text {shorten(error.object)} cannot be written as UTF-8 ({error.reason}). "
+            f"Remove the broken character from the name or title."
+        ) from None
+
+
+def _writer(path: Path, format: str | None) -> Writer:
+    suffix = stem_and_suffix(path)[1]
+    chosen = format or guess.by_name(path) or ("paths" if suffix == "txt" else None)
+    if chosen is None:
+        raise UserError(
+            f"The name {path.name} does not say in which format to write. Use a suffix such as "
+            f".tsv, or pass format= one of {_names(writable=True)}."
+        )
+    writer = _format(chosen).write
+    if writer is None:
+        raise UserError(
+            f"The format {chosen!r} can be read but not written. Pass format= one of "
+            f"{_names(writable=True)}."
+        )
+    return skos_write.write_xml if chosen == "skos" and suffix in _XML_SUFFIXES else writer
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise UserError(
+            f"{shorten(name)} is not a known taxonomy format. Pass format= one of {_names()}."
+        )
+    return FORMATS[name]
+
+
+def _names(writable: bool = False) -> str:
+    return ", ".join(name for name, f in FORMATS.items() if f.write or not writable)
