@@ -14,11 +14,14 @@ from pathlib import Path
 _SHOWN = 60
 
 
-def shorten(value: object, limit: int = _SHOWN) -> str:
-    """A value for a message: quoted, and cut when it is longer than a line."""
-    text = value if isinstance(value, str) else repr(value)
-    cut = text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
-    return repr(cut) if isinstance(value, str) else cut
+def cut(text: str, limit: int = _SHOWN) -> str:
+    """A text for a message, cut when it is longer than a line."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def shorten(value: object) -> str:
+    """A value for a message: a text in quotes, and cut when it is longer than a line."""
+    return repr(cut(value)) if isinstance(value, str) else cut(repr(value))
 
 
 def nearest(name: object, known: Iterable[object]) -> str:

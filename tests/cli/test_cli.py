@@ -137,9 +137,8 @@ def test_demo_tells_the_whole_story(linnaeus):
 
 def test_help_and_import_load_little():
     """--help answers at once because nothing heavy is imported; neither is an extra."""
-    heavy = (
-        "numpy scipy sklearn numba pandas matplotlib rdflib pyarrow networkx fastapi ray".split()
-    )
+    heavy = ["numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "rdflib", "pyarrow"]
+    heavy += ["networkx", "fastapi", "ray"]
     probe = (
         "import sys; from linnaeus.cli import main\n"
         "try: main.run(['--help'])\nexcept SystemExit: pass\n"

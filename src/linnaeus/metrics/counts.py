@@ -3,7 +3,7 @@
     P = TP / (TP + FP),    R = TP / (TP + FN),    F1 = 2 TP / (2 TP + FP + FN)
 
 A ratio 0/0 is `zero`, by default 0: a class that is neither true nor predicted then scores 0 and
-still counts in a macro average over all classes. [GopalYang2015] section 6 leaves this open.
+still counts in a macro average over all classes. [GopalYang2015] section 5.3 leaves this open.
 """
 
 from __future__ import annotations

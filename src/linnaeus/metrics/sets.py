@@ -4,7 +4,7 @@ Label sets are indicators (dense or sparse, over the nodes or over the leaves), 
 lists, or one label per row; `linnaeus.metrics.inputs` says what the classes then are. Sets are
 taken as they are given; only what is said to work on closures adds ancestors first.
 
-Data-set values are means over the rows. [Rousu2006] section 5 and [GopalYang2015] section 6 for
+Data-set values are means over the rows. [Rousu2006] section 5 and [GopalYang2015] section 5.3 for
 F1 and the losses over microlabels, [Cai2008] (3.11) for the subscription loss.
 """
 

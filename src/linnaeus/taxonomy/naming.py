@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.errors import TaxonomyError, shorten
+from linnaeus.errors import TaxonomyError, cut, shorten
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy import naming_fast
 from linnaeus.taxonomy.tree import IntArray
@@ -134,7 +134,7 @@ def _check_lines(
 
 def _refuse_cycle(names: list[Any], p: IntArray, c: IntArray) -> None:
     cycle = _dag.find_cycle(len(names), p, c)
-    shown = " -> ".join(shorten(names[v]) for v in [*cycle, cycle[0]][:12])
+    shown = " -> ".join(cut(str(names[v])) for v in [*cycle, cycle[0]][:12])
     more = f" -> ... ({len(cycle)} nodes)" if len(cycle) > 11 else ""
     raise TaxonomyError(
         f"The taxonomy has a cycle: {shown}{more}. "

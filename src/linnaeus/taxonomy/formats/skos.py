@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from xml.sax import SAXParseException
 
-from linnaeus.errors import FormatError, MissingExtraError, shorten
+from linnaeus.errors import FormatError, MissingExtraError, cut
 from linnaeus.files import read_text
 from linnaeus.taxonomy.formats.draft import Terms
 from linnaeus.taxonomy.taxonomy import Taxonomy
@@ -79,7 +79,7 @@ def _parse(path: Path, text: str) -> Graph:
         reason = f"{type(error).__name__}: {error}"
     raise FormatError(
         path,
-        f"this is not valid {'RDF/XML' if is_xml else 'Turtle'} ({shorten(str(reason), 200)}). "
+        f"this is not valid {'RDF/XML' if is_xml else 'Turtle'} ({cut(str(reason), 200)}). "
         f"Mend it there, or fetch the file again.",
         line,
     )
