@@ -290,6 +290,6 @@ def test_show(capsys):
         "    └── Dee [d]",
     ]
     Taxonomy.from_edges(DIAMOND).show(max_depth=1)
-    assert "└── ... 1 below" in capsys.readouterr().out
+    assert "├── a (1 below)" in capsys.readouterr().out
     Taxonomy.from_edges(DIAMOND).show(root="b", max_children=1)
     assert capsys.readouterr().out.splitlines() == ["b", "├── c", "└── ... 1 more"]

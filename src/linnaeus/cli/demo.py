@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from linnaeus.workflow import DemoResult
 
-MARKS = {"right": "[green]✓ {:.2f}[/green]", "extra": "[red]✗ {:.2f} not a label[/red]"}
-MISSED = "[yellow]○ {:.2f} missed[/yellow]"
+STYLES = {"✓": "green", "✗": "red", "○": "yellow"}  # right, wrong, missed
 
 
 def demo(
@@ -67,7 +66,7 @@ def present(result: DemoResult, console: Console) -> None:
     console.print(
         f"{len(data.part('train'))} stories to learn from, {len(test)} to be judged by.\n"
     )
-    for line in draw.lines(data.taxonomy, max_depth=1, max_children=3):
+    for line in draw.lines(data.taxonomy, max_depth=1, max_children=3, ids=False):
         console.print(line, markup=False)
     console.print(f"\n[bold]How well it went[/bold] ({_seconds(result)})")
     console.print(str(result.report), markup=False)
@@ -75,7 +74,8 @@ def present(result: DemoResult, console: Console) -> None:
     console.print((test.texts or [])[result.example], markup=False)
     console.print("\n[bold]and where it was put[/bold] (✓ right, ✗ wrong, ○ missed; with scores)")
     for line in _drawing(result):
-        console.print(line)
+        style = next((style for mark, style in STYLES.items() if f"  {mark}" in line), None)
+        console.print(line, style=style, markup=False)
     console.print("\nNext: [bold]linnaeus taxonomy show FILE[/bold] with a taxonomy of yours.")
 
 
@@ -93,6 +93,7 @@ def _drawing(result: DemoResult) -> list[str]:
     found = set(result.predicted[i])
     marks = {}
     for v in truth | found:
-        kind = MARKS["right" if v in truth else "extra"] if v in found else MISSED
-        marks[v] = kind.format(result.scores[i, taxonomy.index(v)])
-    return list(draw.lines(taxonomy.restrict(sorted(truth | found)), marks=marks))
+        mark = "○" if v not in found else "✓" if v in truth else "✗"
+        marks[v] = f"{mark} {result.scores[i, taxonomy.index(v)]:.2f}"
+    part = taxonomy.restrict(sorted(truth | found, key=taxonomy.index))
+    return list(draw.lines(part, marks=marks, ids=False))
