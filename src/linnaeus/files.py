@@ -85,8 +85,8 @@ def read_text(path: str | Path) -> str:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[TextIO]:
-    """Write a text file under a temporary name and rename it at the end; gzip for ``.gz``.
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """A temporary file beside `path`, to be written by the caller and renamed at the end.
 
     When anything goes wrong, Ctrl-C included, the old file stays and nothing else is left.
     """
@@ -97,13 +97,9 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         raise UserError(f"There is no folder {path.parent} to write {path.name} into.") from None
     except PermissionError:
         raise UserError(f"The folder {path.parent} may not be written to.") from None
+    os.close(descriptor)
     try:
-        with os.fdopen(descriptor, "wb") as raw:
-            # no name and no time inside the gzip header: equal content gives equal bytes
-            packed = path.suffix == ".gz"
-            stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
-            with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
-                yield handle
+        yield Path(name)
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
@@ -112,6 +108,17 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[TextIO]:
+    """Write a text file whole or not at all (see `atomic_path`); gzip for ``.gz``."""
+    with atomic_path(path) as temporary, temporary.open("wb") as raw:
+        # no name and no time inside the gzip header: equal content gives equal bytes
+        packed = Path(path).suffix == ".gz"
+        stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+        with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
+            yield handle
 
 
 def stem_and_suffix(path: str | Path) -> tuple[str, str]:

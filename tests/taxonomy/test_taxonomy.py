@@ -169,9 +169,9 @@ def test_bad_edges_are_refused(edges, message):
 
 def test_a_long_name_does_not_flood_the_message():
     with pytest.raises(TaxonomyError) as caught:
-        Taxonomy.from_edges([("x" * 10_000_000, "x" * 10_000_000)])
+        Taxonomy.from_edges([("x" * 100_000, "x" * 100_000)])
     assert len(str(caught.value)) < 300
-    assert "10,000,000 characters" in str(caught.value)
+    assert "100,000 characters" in str(caught.value)
 
 
 def test_a_cycle_below_a_root_is_found_and_shown():

@@ -12,6 +12,7 @@ from linnaeus.cli.output import print_json, progress
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from linnaeus.taxonomy import Taxonomy
     from linnaeus.workflow import DemoResult
 
 STYLES = {"✓": "green", "✗": "red", "○": "yellow"}  # right, wrong, missed
@@ -59,15 +60,13 @@ def _as_dict(result: DemoResult) -> dict[str, Any]:
 
 def present(result: DemoResult, console: Console) -> None:
     """The whole story for a terminal: the data, the quality, one prediction."""
-    from linnaeus.taxonomy import draw
-
     data, test = result.collection, result.collection.part("test")
     console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
     console.print(
         f"{len(data.part('train'))} stories to learn from, {len(test)} to be judged by.\n"
     )
-    for line in draw.lines(data.taxonomy, max_depth=1, max_children=3, ids=False):
-        console.print(line, markup=False)
+    for root in data.taxonomy.roots:
+        console.print(f"  {_family(data.taxonomy, root)}", markup=False)
     console.print(f"\n[bold]How well it went[/bold] ({_seconds(result)})")
     console.print(str(result.report), markup=False)
     console.print("\n[bold]One story[/bold]")
@@ -77,6 +76,13 @@ def present(result: DemoResult, console: Console) -> None:
         style = next((style for mark, style in STYLES.items() if f"  {mark}" in line), None)
         console.print(line, style=style, markup=False)
     console.print("\nNext: [bold]linnaeus taxonomy show FILE[/bold] with a taxonomy of yours.")
+
+
+def _family(taxonomy: Taxonomy, root: Any) -> str:
+    """A node with the first of its children."""
+    names = [taxonomy.title(child) for child in taxonomy.children(root)]
+    more = [f"{len(names) - 4} more"] if len(names) > 4 else []
+    return f"{taxonomy.title(root)}: {', '.join(names[:4] + more)}"
 
 
 def _seconds(result: DemoResult) -> str:

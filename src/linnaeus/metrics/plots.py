@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linnaeus.errors import MissingExtraError
+from linnaeus.files import atomic_path
 from linnaeus.metrics.counts import count
 from linnaeus.metrics.sets import by_size
 
@@ -30,12 +31,14 @@ def draw(report: Report, path: str | Path | None = None) -> Any:
         sizes, what = by_size(counts, counts.tp + counts.fn), "true labels of the class"
     used = [r for r in sizes if r["classes"]]
     _bars(right, [r["train"] for r in used], used, what)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle(
         f"micro F1 {report.metrics['micro_f1']:.3f}, macro F1 {report.metrics['macro_f1']:.3f}, "
         f"hierarchical F1 {report.metrics['hierarchical_f1']:.3f}"
     )
     if path is not None:
-        figure.savefig(path, format="png", dpi=150)
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="png", dpi=150)
     return figure
 
 
@@ -48,4 +51,3 @@ def _bars(axes: Any, names: list[str], records: list[dict[str, Any]], what: str)
     axes.set_xticks(list(place), [f"{name}\n({k:,})" for name, k in zip(names, n, strict=True)])
     axes.set_xlabel(what)
     axes.set_ylim(0, 1)
-    axes.legend(frameon=False)
