@@ -102,53 +102,45 @@ def longest_depth(parent_ptr, parents, depth):
 
 
 @njit(cache=True, nogil=True)
-def count_ancestors(parent_ptr, parents, stack, seen, ptr):
-    """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
-
-    stack, seen : (n,) int32  work space; `seen` holds -1 everywhere
-    ptr         : (n + 1,) int64  result
-    """
-    ptr[0] = 0
-    for v in range(seen.size):
-        stack[0] = v
-        seen[v] = v
-        top = 1
-        count = 0
-        while top > 0:
-            top -= 1
-            u = stack[top]
-            count += 1
-            for e in range(parent_ptr[u], parent_ptr[u + 1]):
-                p = parents[e]
-                if seen[p] != v:
-                    seen[p] = v
-                    stack[top] = p
-                    top += 1
-        ptr[v + 1] = ptr[v] + count
+def _climb(v, parent_ptr, parents, seen, found):
+    """Write v and everything above it into `found`; return how many there are."""
+    found[0] = v
+    seen[v] = v
+    n = 1
+    i = 0
+    while i < n:
+        for e in range(parent_ptr[found[i]], parent_ptr[found[i] + 1]):
+            p = parents[e]
+            if seen[p] != v:
+                seen[p] = v
+                found[n] = p
+                n += 1
+        i += 1
+    return n
 
 
 @njit(cache=True, nogil=True)
-def fill_ancestors(parent_ptr, parents, stack, seen, ptr, ancestors):
+def count_ancestors(parent_ptr, parents, seen, found, ptr):
+    """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
+
+    seen  : (n,) int32  work space, -1 everywhere
+    found : (n,) int32  work space
+    ptr   : (n + 1,) int64  result
+    """
+    ptr[0] = 0
+    for v in range(seen.size):
+        ptr[v + 1] = ptr[v] + _climb(v, parent_ptr, parents, seen, found)
+
+
+@njit(cache=True, nogil=True)
+def fill_ancestors(parent_ptr, parents, seen, found, ptr, ancestors):
     """Write the ancestors of each node, itself included and in ascending order.
 
-    ptr       : (n + 1,) int64  from `count_ancestors`
     seen      : (n,) int32  work space, -1 everywhere
+    found     : (n,) int32  work space
+    ptr       : (n + 1,) int64  from `count_ancestors`
     ancestors : (ptr[n],) int32  result
     """
     for v in range(seen.size):
-        stack[0] = v
-        seen[v] = v
-        top = 1
-        at = ptr[v]
-        while top > 0:
-            top -= 1
-            u = stack[top]
-            ancestors[at] = u
-            at += 1
-            for e in range(parent_ptr[u], parent_ptr[u + 1]):
-                p = parents[e]
-                if seen[p] != v:
-                    seen[p] = v
-                    stack[top] = p
-                    top += 1
-        ancestors[ptr[v] : ptr[v + 1]] = np.sort(ancestors[ptr[v] : ptr[v + 1]])
+        n = _climb(v, parent_ptr, parents, seen, found)
+        ancestors[ptr[v] : ptr[v + 1]] = np.sort(found[:n])

@@ -113,11 +113,11 @@ def find_cycle(n: int, parent: IntArray, child: IntArray) -> list[int]:
 def ancestor_lists(dag: Dag) -> Ancestors:
     """All ancestors of every node: O(n_nodes + total number of ancestors)."""
     n = dag.depth.size
-    stack, seen = np.empty(max(n, 1), dtype=np.int32), np.full(n, -1, dtype=np.int32)
+    seen, found = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
     ptr = np.zeros(n + 1, dtype=np.int64)
-    closure_fast.count_ancestors(dag.parent_ptr, dag.parents, stack, seen, ptr)
+    closure_fast.count_ancestors(dag.parent_ptr, dag.parents, seen, found, ptr)
     nodes = np.empty(int(ptr[-1]), dtype=np.int32)
     seen[:] = -1
-    closure_fast.fill_ancestors(dag.parent_ptr, dag.parents, stack, seen, ptr, nodes)
+    closure_fast.fill_ancestors(dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
     freeze(ptr, nodes)
     return Ancestors(ptr, nodes)
