@@ -1,4 +1,8 @@
-"""``linnaeus taxonomy``: look at a taxonomy, check it, convert it, count it."""
+"""``linnaeus taxonomy``: look at a taxonomy, check it, convert it, count it.
+
+Like all commands these take --seed and --jobs, so that scripts need not tell them apart; nothing
+here is random or slow enough to use them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from linnaeus.cli.options import Format, Json, Quiet, TaxonomyPath
+from linnaeus.cli.options import Format, Jobs, Json, Quiet, Seed, TaxonomyPath
 from linnaeus.cli.output import print_json
 
 app = typer.Typer(
@@ -32,6 +36,8 @@ def show(
     format: Format = None,
     json: Json = False,
     quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> None:
     """Draw a taxonomy as a tree.
 
@@ -48,7 +54,12 @@ def show(
 
 @app.command()
 def check(
-    path: TaxonomyPath, format: Format = None, json: Json = False, quiet: Quiet = False
+    path: TaxonomyPath,
+    format: Format = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> None:
     """Report what a maintainer would want to mend.
 
@@ -81,6 +92,8 @@ def convert(
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> None:
     """Read a taxonomy in one format and write it in another.
 
@@ -97,7 +110,12 @@ def convert(
 
 @app.command()
 def stats(
-    path: TaxonomyPath, format: Format = None, json: Json = False, quiet: Quiet = False
+    path: TaxonomyPath,
+    format: Format = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> None:
     """Count nodes, edges, levels, families and what else describes a taxonomy."""
     from linnaeus import workflow
