@@ -1,0 +1,1 @@
+"""Estimators: validate, build, solve, store."""

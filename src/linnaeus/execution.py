@@ -1,0 +1,71 @@
+"""Where work runs: tasks over blocks, plain arrays in and out.
+
+A solver hands its large arrays over once (`put`) and maps a function over blocks of classes or
+examples; it never starts a thread itself. Results come back in the order of the blocks, so they
+do not depend on how many workers there are.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from linnaeus.errors import UserError
+
+
+class Executor(Protocol):
+    """What a solver needs of the place where it runs."""
+
+    def put(self, array: Any) -> Any:
+        """Place an array where all workers see it; the reference stands for it in `map`."""
+
+    def map(
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+    ) -> Iterator[Any]:
+        """``function(*arrays, block)`` for every block; results in order."""
+
+
+class Serial:
+    """One block after the other, in this thread."""
+
+    def put(self, array: Any) -> Any:
+        return array
+
+    def map(
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+    ) -> Iterator[Any]:
+        return (function(*references, block) for block in blocks)
+
+
+class Threads:
+    """Blocks side by side in threads; compiled loops release the interpreter's lock."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def put(self, array: Any) -> Any:
+        return array
+
+    def map(
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+    ) -> Iterator[Any]:
+        pool = ThreadPoolExecutor(self.n_workers, thread_name_prefix="linnaeus")
+        try:
+            tasks = [pool.submit(function, *references, block) for block in blocks]
+            for task in tasks:
+                yield task.result()
+        finally:  # after Ctrl-C what has not begun is dropped
+            pool.shutdown(cancel_futures=True)
+
+
+def executor(n_jobs: int | None = None) -> Executor:
+    """Serial for None or 1, else so many threads; -1 for one per core."""
+    if n_jobs is None or n_jobs == 1:
+        return Serial()
+    if n_jobs == -1:
+        return Threads(os.cpu_count() or 1)
+    if n_jobs < 1:
+        raise UserError(f"n_jobs is {n_jobs}. Use a positive number, or -1 for all cores.")
+    return Threads(n_jobs)
