@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from linnaeus.estimators.flat import FlatSVM
     from linnaeus.taxonomy import Taxonomy
 
-_EXPORTS = {"Taxonomy": "linnaeus.taxonomy"}
+_EXPORTS = {
+    "FlatSVM": "linnaeus.estimators.flat",
+    "Taxonomy": "linnaeus.taxonomy",
+}
 _MODULES = (
     "decisions", "errors", "io", "losses", "metrics", "splits", "synthetic", "taxonomy", "text",
 )  # fmt: skip
 
-__all__ = ["Taxonomy", "__version__", *_MODULES]
+__all__ = ["FlatSVM", "Taxonomy", "__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,206 @@
+"""What all linear estimators share: input, answers, bounded memory, certificates."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    check_random_state,
+    validate_data,
+)
+
+from linnaeus.errors import UserError
+from linnaeus.estimators import _targets
+from linnaeus.taxonomy import Taxonomy
+
+BLOCK_BYTES = 64 << 20  # scores made at once
+LARGE = 2_000_000  # nonzeros from which sparse data are float32 by default
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the linear estimators: scores are ``X @ coef_.T + intercept_``.
+
+    A subclass has `_solve(X, Y, weight, dtype, seed) -> Solution` and the parameters of its
+    problem; everything about forms of labels and blocks of rows is here.
+    """
+
+    taxonomy: Taxonomy | None
+    classes: str = "leaves"
+    fit_intercept: bool
+    intercept_scaling: float
+    tol: float
+    dtype: Any
+    random_state: Any
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        X : (n_samples, n_features), an array or a sparse matrix
+        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
+            any columns); or with a taxonomy lists of labels
+        sample_weight : (n_samples,), a factor of the cost of each example
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
+        check_consistent_length(X, Y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            if not (weight > 0).any():
+                raise UserError("All sample weights are 0. Give some example a positive weight.")
+        self.classes_ = self.targets_.classes()
+        self.taxonomy_ = self.taxonomy
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        X = sp.csr_array(X)
+        dtype = self._dtype(X)
+        solution = self._solve(X, self._columns(Y), weight, dtype, seed)
+        self._store(solution)
+        return self
+
+    def _columns(self, Y: sp.csr_array) -> sp.csr_array:
+        """The columns to solve for: the second class alone where there are two."""
+        return Y[:, [1]] if self.targets_.binary else Y
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def _dtype(self, X: sp.csr_array) -> Any:
+        """As asked; else float32 for large data, float64 for small."""
+        if self.dtype is not None:
+            return np.dtype(self.dtype)
+        return np.dtype(np.float32 if X.nnz >= LARGE else np.float64)
+
+    def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _store(self, solution: Any) -> None:
+        self.coef_ = solution.coef
+        self.intercept_ = solution.intercept
+        self.objective_ = float(solution.objective.sum())
+        self.dual_objective_ = float(solution.dual.sum())
+        self.gap_ = solution.gap
+        self.class_gap_ = np.asarray(solution.objective - solution.dual)
+        self.n_iter_ = solution.n_iter
+        self.trace_ = solution.trace
+        if self.gap_ > self.tol:
+            warnings.warn(
+                f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
+                f"above tol={self.tol:.0e}. Raise max_iter or tol; dtype='float64' is more precise.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # -- scoring ----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, one column per class; (n,) for two exclusive classes without a taxonomy."""
+        X = self._checked(X)
+        out = np.empty((X.shape[0], self.coef_.shape[0]), dtype=np.result_type(self.coef_, X))
+        for rows in self._row_blocks(X.shape[0]):
+            out[rows] = self._scores(X[rows])
+        return out.ravel() if self.targets_.binary else out
+
+    def predict(self, X: Any) -> Any:
+        """Labels in the form that was taught: the best class, or all with positive scores."""
+        X = self._checked(X)
+        decided = []
+        for rows in self._row_blocks(X.shape[0]):
+            scores = self._scores(X[rows])
+            decided.append(self._best(scores) if self.targets_.one else self._positive(scores))
+        if self.targets_.one:
+            return self.classes_[np.concatenate(decided)]
+        return _targets.answer(self.targets_, sp.vstack(decided, format="csr"), self.taxonomy_)
+
+    def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k best classes of each row, as numbers in `classes_`, and their scores."""
+        X = self._checked(X)
+        k = min(k, len(self.classes_))
+        best, values = [], []
+        for rows in self._row_blocks(X.shape[0]):
+            S = self._both(self._scores(X[rows]))
+            part = np.argpartition(-S, k - 1, axis=1)[:, :k]
+            score = np.take_along_axis(S, part, axis=1)
+            order = np.lexsort((part, -score), axis=1)
+            best.append(np.take_along_axis(part, order, axis=1))
+            values.append(np.take_along_axis(score, order, axis=1))
+        return np.vstack(best), np.vstack(values)
+
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_array(self.coef_)
+        return self
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return sp.csr_array(X) if sp.issparse(X) else X
+
+    def _row_blocks(self, n: int) -> Iterator[slice]:
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.coef_.shape[0])))
+        return (slice(a, min(a + step, n)) for a in range(0, n, step))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        S = X @ self.coef_.T
+        S = S.toarray() if sp.issparse(S) else np.asarray(S)
+        return np.asarray(S + self.intercept_)
+
+    def _both(self, scores: np.ndarray) -> np.ndarray:
+        """A column for each of two exclusive classes."""
+        return np.hstack([-scores, scores]) if self.targets_.binary else scores
+
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        return np.asarray(np.argmax(self._both(scores), axis=1))
+
+    def _positive(self, scores: np.ndarray) -> sp.csr_array:
+        return sp.csr_array(scores > 0, dtype=np.int8)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = False
+        return tags
+
+
+def class_costs(class_weight: Any, targets: _targets.Targets, Y: sp.csr_array) -> Any:
+    """Factors of the cost of negatives and positives of each column of Y, or None.
+
+    class_weight : None, "balanced" or {class: weight}; the weight of a class is that of its
+        positives, and with two exclusive classes that of the other one's negatives
+    """
+    if class_weight is None:
+        return None
+    out = np.ones((2, Y.shape[1]))
+    if targets.binary:
+        y = np.zeros(Y.shape[0], dtype=int)
+        y[Y.nonzero()[0]] = 1
+        keyed = class_weight
+        if isinstance(class_weight, dict):
+            keyed = {j: class_weight.get(name, 1.0) for j, name in enumerate(targets.names)}
+        out[:, 0] = compute_class_weight(keyed, classes=np.array([0, 1]), y=y)
+        return out
+    if isinstance(class_weight, str):
+        counts = np.maximum(np.bincount(Y.indices, minlength=Y.shape[1]), 1)
+        out[1] = Y.shape[0] / (Y.shape[1] * counts)
+        return out
+    column = {name: j for j, name in enumerate(targets.names)}
+    for name, value in class_weight.items():
+        if name not in column:
+            raise UserError(f"class_weight names {name!r}, which is not a class.")
+        if not value > 0:
+            raise UserError(f"The class weight of {name!r} is {value}. It must be positive.")
+        out[1, column[name]] = value
+    return out

@@ -1,0 +1,100 @@
+"""Labels as the solvers see them: which classes there are, and who is positive for which.
+
+With a taxonomy the classes are its leaves, and one misc leaf for every inner node that carries
+labels of its own (reported under that node's name); or, for models over all nodes, the nodes.
+Without one they are the labels that occur. `decisions.labels` knows the forms in which labels come.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets
+
+from linnaeus.decisions import labels
+from linnaeus.errors import UserError
+from linnaeus.inference import repair
+from linnaeus.taxonomy import Taxonomy
+
+
+class Targets(NamedTuple):
+    """What was learned about the labels; says how to answer in the same form."""
+
+    form: labels.Form
+    names: tuple[Any, ...]  # the classes
+    taxonomy: Taxonomy | None  # with misc leaves, if classes are leaves
+    nodes: Any  # (n_classes,) node numbers of the classes in `taxonomy`
+    closed: bool  # whether the label sets given held all ancestors
+    one: bool  # one label per sample
+
+    @property
+    def binary(self) -> bool:
+        """One label of two, without a taxonomy: one set of weights is enough."""
+        return self.one and self.taxonomy is None and len(self.names) == 2
+
+    def classes(self) -> np.ndarray:
+        """The classes as an array, in the type in which the labels came."""
+        if self.one and self.taxonomy is None:
+            return np.array(self.names, dtype=self.form.like.dtype)
+        mixed = len({isinstance(name, str) for name in self.names}) > 1
+        return np.array(self.names, dtype=object if mixed else None)
+
+
+def learn(y: Any, taxonomy: Taxonomy | None, classes: str) -> tuple[Targets, sp.csr_array]:
+    """What there is to know about `y`, and the (n, n_classes) 0/1 matrix of the classes."""
+    if y is None:
+        raise UserError("This estimator requires y to be passed, but the target y is None.")
+    if classes not in ("leaves", "nodes"):
+        raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
+    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
+        raise UserError(
+            f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
+        )
+    if taxonomy is None and not sp.issparse(y):
+        check_classification_targets(y)
+    form, Y = labels.learn(y, taxonomy)
+    one = form.kind == "one"
+    if taxonomy is None:
+        if one and len(form.names) < 2:
+            raise UserError(
+                f"There is only one class, {form.names[0]!r}. Give examples of at least two, "
+                f"or a taxonomy that has the others."
+            )
+        return Targets(form, form.names, None, None, False, one), Y
+    given = labels.over(form, Y, taxonomy.nodes)
+    full = taxonomy.closure(given)
+    closed = full.nnz == given.nnz
+    if classes == "nodes":
+        numbers = np.arange(len(taxonomy), dtype=np.int32)
+        return Targets(form, taxonomy.nodes, taxonomy, numbers, closed, one), full
+    own = taxonomy.most_specific(given)
+    grown = taxonomy.with_misc(own)
+    carried = {v: k for k, v in grown.misc.items()}
+    names = tuple(grown.misc.get(leaf, leaf) for leaf in grown.leaves)
+    place = np.full(len(taxonomy), -1)  # the column of each node that is a class
+    column = {leaf: j for j, leaf in enumerate(grown.leaves)}
+    for v in np.unique(own.indices).tolist():
+        place[v] = column[carried.get(taxonomy.nodes[v], taxonomy.nodes[v])]
+    Y = sp.csr_array((own.data, place[own.indices], own.indptr), (own.shape[0], len(names)))
+    Y.sort_indices()
+    return Targets(form, names, grown, grown.leaf_numbers, closed, one), Y
+
+
+def answer(targets: Targets, on: sp.csr_array, taxonomy: Taxonomy | None) -> Any:
+    """Decided label sets over the classes, in the form that was taught.
+
+    With a taxonomy the sets are consistent: over all nodes a node whose parents are not all on is
+    switched off; over leaves the ancestors are added where the label sets taught had them.
+    """
+    form, names = targets.form, targets.names
+    if taxonomy is not None:
+        on = labels.over(labels.Form("sparse", names), on, taxonomy.nodes)
+        if len(names) == len(taxonomy) and names == taxonomy.nodes:
+            on = repair(taxonomy, on)
+            on = on if targets.closed else taxonomy.most_specific(on)
+        elif targets.closed:
+            on = taxonomy.closure(on)
+        names = taxonomy.nodes
+    return labels.restore(form, sp.csr_array(on), names)
