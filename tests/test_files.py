@@ -2,6 +2,7 @@
 
 import gzip
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,21 @@ def test_a_write_is_whole_or_nothing(tmp_path, name):
     with atomic_write(path) as handle:
         handle.write("first\n")
     assert path.read_bytes() == first
+
+
+def test_links_folders_and_pipes_survive(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old\n")
+    link.symlink_to(real)
+    with atomic_write(link) as handle:
+        handle.write("new\n")
+    assert link.is_symlink() and real.read_text() == "new\n"
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UserError, match="is a folder"), atomic_write(tmp_path / "folder"):
+        pass
+    with atomic_write("/dev/null") as handle:
+        handle.write("gone\n")
+    assert Path("/dev/null").is_char_device()
 
 
 def test_names_errors_and_values():

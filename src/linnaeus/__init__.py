@@ -12,17 +12,20 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from linnaeus.estimators.flat import FlatSVM
+    from linnaeus.estimators.recursive import RecursiveSVM
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
     "FlatSVM": "linnaeus.estimators.flat",
+    "RecursiveSVM": "linnaeus.estimators.recursive",
     "Taxonomy": "linnaeus.taxonomy",
 }
 _MODULES = (
-    "decisions", "errors", "io", "losses", "metrics", "splits", "synthetic", "taxonomy", "text",
+    "collection", "decisions", "errors", "inference", "io", "losses", "metrics", "splits", "synthetic",
+    "taxonomy", "text",
 )  # fmt: skip
 
-__all__ = ["FlatSVM", "Taxonomy", "__version__", *_MODULES]
+__all__ = ["FlatSVM", "RecursiveSVM", "Taxonomy", "__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

@@ -90,9 +90,13 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
     When anything goes wrong, Ctrl-C included, the old file stays and nothing else is left.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
+    if path.is_dir():
+        raise UserError(f"{path} is a folder, where a file is to be written. Name a file.")
+    special = path.exists() and not path.is_file()  # a device or a pipe is written to, not replaced
+    folder = None if special else path.parent
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
     except FileNotFoundError:
         raise UserError(f"There is no folder {path.parent} to write {path.name} into.") from None
     except PermissionError:
@@ -100,6 +104,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     os.close(descriptor)
     try:
         yield Path(name)
+        if special:
+            path.write_bytes(Path(name).read_bytes())
+            os.unlink(name)
+            return
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)

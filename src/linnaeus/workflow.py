@@ -91,6 +91,7 @@ def demo(
     n_train: int = 800, n_test: int = 200, seed: int = 0, n_jobs: int = 1, step: Step | None = None
 ) -> DemoResult:
     """Newsroom documents, one linear model per node, the best closed label set for each text."""
+    from joblib import parallel_config
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -122,7 +123,8 @@ def demo(
             random_state=seed,
         ),
     )
-    with warnings.catch_warnings():  # with few stories some nodes have none in a fold
+    with warnings.catch_warnings(), parallel_config(backend="threading"):
+        # with few stories some nodes have none in a fold
         warnings.filterwarnings("ignore", "Label not .* is present in all training examples")
         timed("fit", 1, lambda: model.fit(data.part("train").texts, Y_train))
     scores = timed("score", 2, lambda: model.decision_function(data.part("test").texts))

@@ -103,14 +103,14 @@ def test_probabilities():
 
 
 @pytest.mark.parametrize("rule", [TopDownConsistent, ClosedArgmax])
-def test_leaf_scores_are_lifted_on_request_only(rule):
+def test_leaf_scores_are_lifted_unless_that_is_refused(rule):
     _, _, Y, scores = problem(TREE)
     leaves = scores[:, TREE.leaf_numbers]
     with pytest.raises(UserError, match=r"each of the 8 nodes, but the scores have 5.*lift='max'"):
-        rule(taxonomy=TREE).decide(leaves)
+        rule(taxonomy=TREE, lift=None).decide(leaves)
     with pytest.raises(UserError, match=r"lift='mean' is not known"):
         rule(taxonomy=TREE, lift="mean").decide(leaves)
-    on = rule(taxonomy=TREE, lift="max").decide(leaves)
+    on = rule(taxonomy=TREE).decide(leaves)
     assert on.shape == (len(Y), 8)
     expected = TREE.closure(sp.csr_array((scores > 0) & (TREE.n_children == 0)).astype(np.int8))
     if rule is TopDownConsistent:

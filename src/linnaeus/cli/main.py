@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -47,9 +48,12 @@ def options(
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0, 1 for a user's error (one message), 130 for Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows another
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app(args=list(sys.argv[1:] if arguments is None else arguments))
-    except UserError as error:
+    except (UserError, OSError) as error:
         print_error(str(error))
         sys.exit(1)
     except KeyboardInterrupt:

@@ -55,7 +55,7 @@ class ClosedArgmax(NodeDecision):
         shift: float | str = 0.0,
         transform: str | None = "auto",
         nonempty: bool = False,
-        lift: str | None = None,
+        lift: str | None = "max",
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:

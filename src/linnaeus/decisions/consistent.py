@@ -50,7 +50,7 @@ class TopDownConsistent(NodeDecision):
         decision: Decision | None = None,
         threshold: float = 0.0,
         mode: str = "down",
-        lift: str | None = None,
+        lift: str | None = "max",
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:

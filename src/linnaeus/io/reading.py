@@ -56,8 +56,8 @@ class Reading:
         """A table has no column of labels: an error where they are needed."""
         if self.needs_labels:
             raise self.error(
-                f"there is no {what}, which a training part must have. Name or declare what holds "
-                f"the labels accordingly.",
+                f"there is no {what}, which a training part must have. Name the column of the "
+                f"labels so, and check that the file is separated as its suffix says.",
                 line,
             )
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator, is_matrix
+from linnaeus.taxonomy.labelsets import as_indicator, is_matrix, plain
 
 
 class Pair(NamedTuple):
@@ -60,11 +60,11 @@ def label_sets(
     taxonomy: Taxonomy | None, **given: Any
 ) -> tuple[list[sp.csr_array], np.ndarray | None]:
     """Label sets of the same rows over the same classes, and the node numbers of these."""
-    plain = [_plain(Y) for Y in given.values()]
+    forms = [_plain(Y, taxonomy) for Y in given.values()]
     if taxonomy is None:
-        return _same_shape(given, _without_taxonomy(plain)), None
-    sets = _same_shape(given, [node_sets(taxonomy, Y) for Y in plain])
-    every_node = any(is_matrix(Y) and Y.shape[1] == len(taxonomy) for Y in plain)
+        return _same_shape(given, _without_taxonomy(forms)), None
+    sets = _same_shape(given, [node_sets(taxonomy, Y) for Y in forms])
+    every_node = any(is_matrix(Y) and Y.shape[1] == len(taxonomy) for Y in forms)
     used = np.full(len(taxonomy), every_node)
     for nodes in (taxonomy.leaf_numbers, *(Y.indices for Y in sets)):
         used[nodes] = True
@@ -86,7 +86,7 @@ def node_sets(taxonomy: Taxonomy, Y: Any) -> sp.csr_array:
             f"{shorten(taxonomy)} is not a taxonomy. Give a linnaeus.Taxonomy as `taxonomy`, and "
             f"other options by name."
         )
-    Y = _plain(Y)
+    Y = _plain(Y, taxonomy)
     leaves = taxonomy.leaf_numbers
     if is_matrix(Y) and Y.shape[1] == leaves.size < len(taxonomy):
         narrow = sp.csr_array(Y)
@@ -98,7 +98,7 @@ def node_sets(taxonomy: Taxonomy, Y: Any) -> sp.csr_array:
 def needed(taxonomy: Taxonomy | None, metric: str) -> Taxonomy:
     """The taxonomy, or an error that says who needs it."""
     if taxonomy is None:
-        raise UserError(f"{metric} needs a taxonomy. Give it as the third argument.")
+        raise UserError(f"{metric} needs a taxonomy. Give it as `taxonomy`.")
     return taxonomy
 
 
@@ -162,11 +162,9 @@ def indicator(Y: Any) -> sp.csr_array:
     return as_indicator(Taxonomy.flat(range(Y.shape[1])), Y)
 
 
-def _plain(Y: Any) -> Any:
-    """Data frames and series as arrays; the rest as it is."""
-    if sp.issparse(Y) or isinstance(Y, np.ndarray):
-        return Y
-    return np.asarray(Y) if hasattr(Y, "__array__") else Y
+def _plain(Y: Any, taxonomy: Taxonomy | None = None) -> Any:
+    """Data frames, series and rows of 0 and 1 as arrays; the rest as it is."""
+    return plain(Y, len(taxonomy) if isinstance(taxonomy, Taxonomy) else 0)
 
 
 def _same_shape(given: Mapping[str, Any], sets: list[sp.csr_array]) -> list[sp.csr_array]:

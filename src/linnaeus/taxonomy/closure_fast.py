@@ -120,27 +120,28 @@ def _climb(v, parent_ptr, parents, seen, found):
 
 
 @njit(cache=True, nogil=True)
-def count_ancestors(parent_ptr, parents, seen, found, ptr):
+def count_ancestors(starts, parent_ptr, parents, seen, found, ptr):
     """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
 
-    seen  : (n,) int32  work space, -1 everywhere
-    found : (n,) int32  work space
-    ptr   : (n + 1,) int64  result
+    starts : (m,) int32  the nodes to climb from, each once
+    seen   : (n,) int32  work space, -1 everywhere
+    found  : (n,) int32  work space
+    ptr    : (m + 1,) int64  result
     """
     ptr[0] = 0
-    for v in range(seen.size):
-        ptr[v + 1] = ptr[v] + _climb(v, parent_ptr, parents, seen, found)
+    for s in range(starts.size):
+        ptr[s + 1] = ptr[s] + _climb(starts[s], parent_ptr, parents, seen, found)
 
 
 @njit(cache=True, nogil=True)
-def fill_ancestors(parent_ptr, parents, seen, found, ptr, ancestors):
-    """Write the ancestors of each node, itself included and in ascending order.
+def fill_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
+    """Write the ancestors of each node of `starts`, itself included and in ascending order.
 
     seen      : (n,) int32  work space, -1 everywhere
     found     : (n,) int32  work space
-    ptr       : (n + 1,) int64  from `count_ancestors`
-    ancestors : (ptr[n],) int32  result
+    ptr       : (m + 1,) int64  from `count_ancestors`
+    ancestors : (ptr[m],) int32  result
     """
-    for v in range(seen.size):
-        n = _climb(v, parent_ptr, parents, seen, found)
-        ancestors[ptr[v] : ptr[v + 1]] = np.sort(found[:n])
+    for s in range(starts.size):
+        n = _climb(starts[s], parent_ptr, parents, seen, found)
+        ancestors[ptr[s] : ptr[s + 1]] = np.sort(found[:n])

@@ -110,14 +110,15 @@ def find_cycle(n: int, parent: IntArray, child: IntArray) -> list[int]:
     return walk[walk.index(v) :][::-1]
 
 
-def ancestor_lists(dag: Dag) -> Ancestors:
-    """All ancestors of every node: O(n_nodes + total number of ancestors)."""
+def ancestor_lists(dag: Dag, starts: IntArray | None = None) -> Ancestors:
+    """All ancestors of every node, or of some: O(their total number)."""
     n = dag.depth.size
+    starts = np.arange(n, dtype=np.int32) if starts is None else np.asarray(starts, dtype=np.int32)
     seen, found = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
-    ptr = np.zeros(n + 1, dtype=np.int64)
-    closure_fast.count_ancestors(dag.parent_ptr, dag.parents, seen, found, ptr)
+    ptr = np.zeros(starts.size + 1, dtype=np.int64)
+    closure_fast.count_ancestors(starts, dag.parent_ptr, dag.parents, seen, found, ptr)
     nodes = np.empty(int(ptr[-1]), dtype=np.int32)
     seen[:] = -1
-    closure_fast.fill_ancestors(dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
+    closure_fast.fill_ancestors(starts, dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
     freeze(ptr, nodes)
     return Ancestors(ptr, nodes)

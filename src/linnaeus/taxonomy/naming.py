@@ -28,18 +28,24 @@ class Numbered(NamedTuple):
     related: IntArray  # (n_links, 2), each pair ascending, no repeats
 
 
-def number_nodes(lines: list[Any], related: Iterable[Sequence[Any]] = ()) -> Numbered:
+def number_nodes(
+    lines: list[Any], related: Iterable[Sequence[Any]] = (), seen: Iterable[Any] = ()
+) -> Numbered:
     """Number the nodes of the lines ``parent, child, parent, child, ...`` in one flat list.
 
-    A parent None declares its child a root. Related pairs may name further nodes.
+    A parent None declares its child a root. Related pairs may name further nodes; the names
+    `seen` come before all lines.
     """
     names, m = lines + list(chain.from_iterable(related)), len(lines) // 2
     names, declared = _plain_names(names, m)
-    code, first = by_appearance(names)
+    before = plain_names(seen)
+    code, first = by_appearance(before + names)
+    code = code[len(before) :]
     p, c, links = code[: 2 * m : 2], code[1 : 2 * m : 2], code[2 * m :].reshape(-1, 2)
     _check_lines(names, p, c, declared)
     p, c = p[~declared], c[~declared]
     order = _dag.parents_first(first.size, p, c)
+    names = before + names if before else names
     if order.size < first.size:
         _refuse_cycle([names[i] for i in first.tolist()], p, c)
     number = np.empty(order.size, dtype=np.int32)

@@ -58,17 +58,27 @@ class Taxonomy:
     ('animal', 'dog', 'poodle')
     """
 
+    nodes: tuple[Any, ...]
+    dag: Dag
+    titles: Mapping[Any, str]
+    misc: Mapping[Any, Any]
+    _numbered: Numbered
+
     def __init__(
         self,
         numbered: Numbered,
         titles: Mapping[Any, str] | None = None,
         misc: Mapping[Any, Any] | None = None,
     ) -> None:
-        self._numbered = numbered
-        self.nodes: tuple[Any, ...] = numbered.nodes
-        self.dag: Dag = numbered.dag
-        self.titles: Mapping[Any, str] = MappingProxyType(self._checked_titles(titles or {}))
-        self.misc: Mapping[Any, Any] = MappingProxyType(dict(misc or {}))
+        self.__dict__.update(_numbered=numbered, nodes=numbered.nodes, dag=numbered.dag)
+        self.__dict__["titles"] = MappingProxyType(self._checked_titles(titles or {}))
+        self.__dict__["misc"] = MappingProxyType(dict(misc or {}))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise TaxonomyError(
+            f"A taxonomy never changes, so its {name!r} cannot be set. Make another one, for "
+            f"example with from_edges(taxonomy.edges, ...)."
+        )
 
     def _checked_titles(self, titles: Mapping[Any, str]) -> dict[Any, str]:
         for name in titles:
@@ -122,11 +132,11 @@ class Taxonomy:
         The node attribute ``title`` and the graph attribute ``related`` are kept.
         """
         titles = {v: t for v, t in g.nodes(data="title") if t is not None}
-        lone: list[tuple[Any, Any]] = [(None, v) for v in g.nodes if g.degree(v) == 0]
+        seen = list(g.nodes)
         if not g.is_directed():
-            return cls.from_edges(lone, related=list(g.edges()), titles=titles)
-        edges = [(None, v) for v in g.nodes if g.in_degree(v) == 0] + list(g.edges())
-        return cls.from_edges(edges, related=g.graph.get("related", ()), titles=titles)
+            return cls(number_nodes([], list(g.edges()), seen), titles)
+        flat = [v for edge in g.edges() for v in edge]
+        return cls(number_nodes(flat, g.graph.get("related", ()), seen), titles)
 
     @classmethod
     def read(cls, path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
@@ -184,10 +194,14 @@ class Taxonomy:
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree and len(self.roots) == 1 else "forest"
         kind = kind if self.is_tree else "DAG"
-        return (
-            f"<Taxonomy: {kind} of {len(self)} nodes, {self.dag.parents.size} edges, "
-            f"{len(self.roots)} roots, {len(self.leaves)} leaves>"
-        )
+        counts = {
+            "node": len(self),
+            "edge": self.dag.parents.size,
+            "root": len(self.roots),
+            "leave": len(self.leaves),
+        }
+        shown = ", ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items())
+        return f"<Taxonomy: {kind} of {shown.replace(' 1 leave', ' 1 leaf')}>"
 
     def __copy__(self) -> Taxonomy:
         return self
@@ -305,6 +319,14 @@ class Taxonomy:
     def ancestor_lists(self) -> Ancestors:
         """The ancestors of every node, itself included, as CSR lists of numbers."""
         return ancestor_lists(self.dag)
+
+    def ancestor_rows(self, numbers: IntArray) -> sp.csr_array:
+        """The rows of `ancestor_matrix` for some nodes, without making the others."""
+        if "ancestor_lists" in self.__dict__:
+            return self.ancestor_matrix[numbers]
+        ptr, nodes = ancestor_lists(self.dag, numbers)
+        ones = np.ones(nodes.size, dtype=np.int32)
+        return sp.csr_array((ones, nodes, ptr), shape=(len(numbers), len(self)))
 
     @cached_property
     def ancestor_matrix(self) -> sp.csr_array:
