@@ -55,6 +55,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
         check_consistent_length(X, Y)
+        self.targets_, Y = self._adjusted(self.targets_, Y)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
@@ -68,6 +69,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = self._solve(X, self._columns(Y), weight, dtype, seed)
         self._store(solution)
         return self
+
+    def _adjusted(
+        self, targets: _targets.Targets, Y: sp.csr_array
+    ) -> tuple[_targets.Targets, sp.csr_array]:
+        """What a subclass makes of the classes."""
+        return targets, Y
 
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:
         """The columns to solve for: the second class alone where there are two."""
@@ -97,7 +104,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.gap_ > self.tol:
             warnings.warn(
                 f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
-                f"above tol={self.tol:.0e}. Raise max_iter or tol; dtype='float64' is more precise.",
+                f"above tol={self.tol:.0e}. Raise max_iter or tol, or use float64.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -265,14 +265,14 @@ class Run:
             self.options.squared, self.W, self.w_bias, self.alpha, loss, self.gap, self.needed, z,
         )  # fmt: skip
         self.gap = np.maximum(self.gap, 0.0)  # what rounding left
-        self.objective = 0.5 * self._distance2() + loss
+        self.objective = 0.5 * self.distance2() + loss
         self._note()
 
     def _note(self) -> None:
         seconds = time.perf_counter() - self.started
         self.trace.append((seconds, float(self.objective.sum()), float(self.gap.sum())))
 
-    def _distance2(self) -> npt.NDArray[np.float64]:
+    def distance2(self) -> npt.NDArray[np.float64]:
         """||w - m||^2 of every class, the constant feature included."""
         if self.task.mean is None:
             parts = np.einsum("jb,jb->b", self.W, self.W, dtype=np.float64)
@@ -304,9 +304,9 @@ class Run:
         """The measured gap at which each class may stop: a fraction of what it has."""
         if not np.isfinite(self.gap).all():  # not measured yet: stop by the share of all costs
             cost = self.task.cost.min(axis=0) * self.row_cost.sum()
-            return 1e-3 * cost.astype(np.float64)
+            return np.asarray(1e-3 * cost.astype(np.float64))
         enough = 0.3 * self.options.tol * self.objective
-        return np.maximum(FALL * self.gap, enough)
+        return np.asarray(np.maximum(FALL * self.gap, enough))
 
     def _coef(self) -> tuple[Any, float]:
         """The weights, one class a row; pruned if asked, with the rise of the objective."""

@@ -1,0 +1,228 @@
+"""Recursive regularisation on trees, DAGs and graphs: RR-SVM of [GopalYang2015].
+
+    minimise  1/2 sum_edges c ||w_i - w_j||^2 + 1/2 sum_nodes g ||w||^2
+              + C sum_{classes n} sum_i loss(y_in w_n.x_i)
+
+Related classes are pulled towards each other through the nodes above them; a class with few
+examples leans on its relatives. The solver is `linnaeus.solvers.recursive`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.estimators import _targets
+from linnaeus.estimators._linear import LinearClassifier, class_costs
+from linnaeus.estimators.flat import check_positive
+from linnaeus.execution import executor
+from linnaeus.solvers import recursive
+from linnaeus.solvers.problem import Solution
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.structure import undirected_edges
+
+SCHEDULES = ("two-block", "parity", "color", "jacobi")
+
+
+class RecursiveSVM(LinearClassifier):
+    """One support vector machine per class, pulled towards its relatives.
+
+    Parameters
+    ----------
+    taxonomy : a tree, a DAG, or a graph of related labels; None gives independent machines
+    C : weight of the loss
+    loss : "hinge" or "squared_hinge"
+    root : "zero" pulls every root towards zero, "free" leaves roots alone, "pinned" fixes them
+        at zero
+    ground : a number by which every node is pulled towards zero besides
+    conductance : {(parent, child): strength of the pull}, 1 elsewhere
+    schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
+        "jacobi"; all reach the same optimum
+    intercept_sharing : "parent" pulls intercepts towards their relatives like all weights, "own"
+        pulls them towards zero
+    tol : relative duality gap at which to stop
+    max_iter : rounds at most
+    fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
+
+    Attributes
+    ----------
+    coef_, intercept_ : one row per class
+    inner_coef_, inner_nodes_ : weights of the nodes that are no classes, and their names
+    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
+
+    Examples
+    --------
+    >>> from linnaeus import RecursiveSVM, Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
+    >>> model = RecursiveSVM(tax, tol=1e-6).fit(X, ["cat", "dog", "oak"])
+    >>> model.gap_ < 1e-6
+    True
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        loss: str = "hinge",
+        root: str = "zero",
+        ground: float | None = None,
+        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        schedule: str = "two-block",
+        *,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept_sharing: str = "parent",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.loss = loss
+        self.root = root
+        self.ground = ground
+        self.conductance = conductance
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept_sharing = intercept_sharing
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _adjusted(
+        self, targets: _targets.Targets, Y: sp.csr_array
+    ) -> tuple[_targets.Targets, sp.csr_array]:
+        """In a graph of related labels without a hierarchy only nodes with examples are classes."""
+        tax = targets.taxonomy
+        if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
+            return targets, Y
+        used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+        names = tuple(targets.names[j] for j in used.tolist())
+        return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
+
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+    ) -> Solution:
+        self._check()
+        structure, inner = build_structure(
+            self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
+        )
+        result = recursive.solve(
+            X,
+            Y,
+            structure,
+            C=self.C,
+            loss=self.loss,
+            bias=self._bias(),
+            share_bias=self.intercept_sharing == "parent",
+            schedule=self.schedule,
+            sample_weight=weight,
+            class_weight=class_costs(self.class_weight, self.targets_, Y),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            dtype=dtype,
+            seed=seed,
+            executor=executor(self.n_jobs),
+        )
+        self.inner_nodes_ = inner
+        self.inner_coef_ = result.W_I[: len(inner), :-1]
+        return result.solution
+
+    def _check(self) -> None:
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        known = {
+            "loss": ("hinge", "squared_hinge"),
+            "root": ("zero", "free", "pinned"),
+            "schedule": SCHEDULES,
+            "intercept_sharing": ("parent", "own"),
+        }
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                raise UserError(
+                    f"{name}={getattr(self, name)!r} is not known. Use one of {', '.join(values)}."
+                )
+        if self.ground is not None and not self.ground >= 0:
+            raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
+
+
+def build_structure(
+    targets: _targets.Targets,
+    n_classes: int,
+    root: str,
+    ground: float | None,
+    conductance: Mapping[tuple[Any, Any], float] | None,
+    schedule: str,
+) -> tuple[recursive.Structure, list[Any]]:
+    """The grounded Laplacian around the classes, and the names of the other nodes.
+
+    Two classes that are neighbours get a dummy node between them, with both halves as strong as
+    the edge was. A class without any edge or ground is pulled towards zero.
+    """
+    tax = targets.taxonomy
+    if tax is None:
+        g = 1.0 + (ground or 0.0)
+        eye = sp.csr_array(sp.eye_array(n_classes) * g)
+        return recursive.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
+    leaves = np.asarray(targets.nodes)
+    L = tax.laplacian(conductance, ground, "free" if root == "pinned" else root)
+    L = _with_dummies(L, undirected_edges(tax), leaves, ground or 0.0)
+    color = np.zeros(L.shape[0], dtype=np.int32)
+    if schedule in ("parity", "color"):
+        color = _coloring(L, tax if schedule == "parity" else None)
+    kept = np.arange(L.shape[0])
+    if root == "pinned":  # edges to a root become edges to zero; a root that is a class stays
+        pinned = np.setdiff1d(tax.root_numbers, leaves)
+        kept = np.setdiff1d(kept, pinned)
+    bare = np.flatnonzero(L.diagonal() == 0)
+    L = sp.csr_array(L + sp.csr_array((np.ones(bare.size), (bare, bare)), shape=L.shape))
+    place = np.full(L.shape[0], -1)
+    place[kept] = np.arange(kept.size)
+    structure = recursive.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
+    inner = np.setdiff1d(kept, leaves)
+    return structure, [tax.nodes[v] for v in inner.tolist() if v < len(tax)]
+
+
+def _with_dummies(L: sp.csr_array, pairs: Any, leaves: Any, ground: float) -> sp.csr_array:
+    """Put a node between every two leaves that are joined."""
+    is_leaf = np.zeros(L.shape[0], dtype=bool)
+    is_leaf[leaves] = True
+    joined = pairs[is_leaf[pairs[:, 0]] & is_leaf[pairs[:, 1]]]
+    if not joined.size:
+        return L
+    n, k = L.shape[0], len(joined)
+    i, j, new = joined[:, 0], joined[:, 1], n + np.arange(k)
+    c = -np.asarray(L[i, j]).ravel()
+    rows = np.concatenate([i, j, i, new, j, new, new])
+    columns = np.concatenate([j, i, new, i, new, j, new])
+    values = np.concatenate([c, c, -c, -c, -c, -c, 2 * c + ground])
+    wide = sp.csr_array(
+        (L.data, L.indices, np.append(L.indptr, np.full(k, L.indptr[-1]))), (n + k,) * 2
+    )
+    out = sp.csr_array(wide + sp.csr_array((values, (rows, columns)), shape=(n + k,) * 2))
+    out.eliminate_zeros()
+    return out
+
+
+def _coloring(L: sp.csr_array, tax: Taxonomy | None) -> Any:
+    """Colours of which none holds two neighbours: parity of depth on a tree, else greedy."""
+    if tax is not None and tax.is_tree and not tax.related_numbers.size:
+        return np.asarray(tax.depth % 2)
+    edges = sp.coo_array(sp.triu(L, 1))
+    names = list(range(L.shape[0]))
+    lone = [(None, v) for v in names]
+    graph = Taxonomy.from_edges(
+        lone, related=list(zip(edges.row.tolist(), edges.col.tolist(), strict=True))
+    )
+    return graph.coloring()
