@@ -197,6 +197,7 @@ class Run:
             self.w_bias[:] = task.mean[:, -1]
         self.WT = np.empty((lanes, d), dtype=dtype)
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
+        self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
         self.trace: list[tuple[float, float, float]] = []
         self.started = time.perf_counter()
@@ -265,22 +266,21 @@ class Run:
             self.options.squared, self.W, self.w_bias, self.alpha, loss, self.gap, self.needed, z,
         )  # fmt: skip
         self.gap = np.maximum(self.gap, 0.0)  # what rounding left
-        self.objective = 0.5 * self.distance2() + loss
+        self.measure()
+        self.objective = 0.5 * self.away2 + loss
         self._note()
 
     def _note(self) -> None:
         seconds = time.perf_counter() - self.started
         self.trace.append((seconds, float(self.objective.sum()), float(self.gap.sum())))
 
-    def distance2(self) -> npt.NDArray[np.float64]:
-        """||w - m||^2 of every class, the constant feature included."""
+    def measure(self) -> None:
+        """||w - m||^2 of every class and its product with the mean, the constant included."""
+        self.away2, self.along = np.zeros_like(self.objective), np.zeros_like(self.objective)
         if self.task.mean is None:
-            parts = np.einsum("jb,jb->b", self.W, self.W, dtype=np.float64)
-            return np.asarray(parts + self.w_bias.astype(np.float64) ** 2)
-        m = self.task.mean
-        away = self.W - m[:, :-1].T
-        parts = np.einsum("jb,jb->b", away, away, dtype=np.float64)
-        return np.asarray(parts + (self.w_bias - m[:, -1]).astype(np.float64) ** 2)
+            fast.norms(self.W, self.w_bias, self.away2)
+        else:
+            fast.distances(self.W, self.w_bias, self.task.mean, self.away2, self.along)
 
     def descend(self, n_epochs: int) -> None:
         """Every class visits the examples that matter to it."""

@@ -235,3 +235,35 @@ def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
             w, x = W[ix[k]], xs[k]
             for b in range(lanes):
                 w[b] += x * step[b]
+
+
+@njit(cache=True, nogil=True)
+def distances(W, w_bias, mean, away2, along):
+    """||w - m||^2 and <w - m, m> of every lane, the constant feature included.
+
+    W : (d, lanes), w_bias : (lanes,), mean : (lanes, d + 1) float
+    away2, along : (lanes,) float64  results, zero beforehand
+    """
+    d, lanes = W.shape
+    for j in range(d):
+        for b in range(lanes):
+            u = W[j, b] - mean[b, j]
+            away2[b] += u * u
+            along[b] += u * mean[b, j]
+    for b in range(lanes):
+        u = w_bias[b] - mean[b, d]
+        away2[b] += u * u
+        along[b] += u * mean[b, d]
+
+
+@njit(cache=True, nogil=True)
+def norms(W, w_bias, norm2):
+    """||w||^2 of every lane, the constant feature included.
+
+    W : (d, lanes), w_bias : (lanes,) float; norm2 : (lanes,) float64  result, zero beforehand
+    """
+    for j in range(W.shape[0]):
+        for b in range(W.shape[1]):
+            norm2[b] += W[j, b] * W[j, b]
+    for b in range(W.shape[1]):
+        norm2[b] += w_bias[b] * w_bias[b]

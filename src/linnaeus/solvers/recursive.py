@@ -91,8 +91,7 @@ def visit_leaves(
     mix: Any, leaf: Leaf,
 ) -> Visit:  # fmt: skip
     """One step of a block of leaves around the present mean: measure, then descend."""
-    base = mix[leaf.columns] @ W_I
-    mean = np.asarray(base, dtype=data.dtype) if base.size else None
+    mean = means(mix, leaf.columns, W_I) if W_I.size else None
     task = leaf.task._replace(mean=mean)
     run = dual.Run(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
     lanes = run.alpha.shape[1]
@@ -106,9 +105,9 @@ def visit_leaves(
         run.W += leaf.U[:, :-1].T
         run.w_bias += leaf.U[:, -1]
         run.sweep()
-        size = run.distance2()
+        size = run.away2
         loss = run.objective - 0.5 * size
-        conj = loss - run.gap + _inner(run, leaf.U, mean)
+        conj = loss - run.gap + size + run.along  # <u, m + u>: what the duals take from margins
         if leaf.n_epochs == 0:
             return Visit(leaf.alpha, leaf.U, loss, conj, size)
         run.descend(leaf.n_epochs)
@@ -119,12 +118,12 @@ def visit_leaves(
     return Visit(sp.csr_array(run.alpha), U, loss, conj, size)
 
 
-def _inner(run: dual.Run, U: FloatArray, mean: FloatArray | None) -> npt.NDArray[np.float64]:
-    """<u, m + u>: what the duals take from the margins."""
-    out = np.einsum("bj,bj->b", U, U, dtype=np.float64)
-    if mean is not None:
-        out += np.einsum("bj,bj->b", U, mean, dtype=np.float64)
-    return np.asarray(out)
+def means(mix: sp.csr_array, columns: Any, W_I: FloatArray) -> FloatArray:
+    """The means of some leaves: mix[columns] W_I."""
+    here = sp.csr_array(mix[columns])
+    if here.nnz == len(columns) and (here.data == 1).all() and (np.diff(here.indptr) == 1).all():
+        return np.asarray(W_I[here.indices])  # one neighbour each, as in a tree
+    return np.asarray(here.astype(W_I.dtype) @ W_I)
 
 
 class Result(NamedTuple):
@@ -308,12 +307,11 @@ class _Outer:
         """Bring -L_IT U and -L_IT W_T up to date when the leaves of a group have moved."""
         of_U, of_W = np.zeros_like(self.W_I), np.zeros_like(self.W_I)
         for leaf, seen in zip(blocks, visits, strict=True):
-            edges = sp.csr_array(-self.s.L_IT[:, leaf.columns])
+            edges = sp.csr_array(-self.s.L_IT[:, leaf.columns], dtype=self.W_I.dtype)
             rows = np.flatnonzero(np.diff(edges.indptr))
             U = seen.U if self.share_bias else np.hstack([seen.U[:, :-1], 0 * seen.U[:, -1:]])
             of_U[rows] += np.asarray(edges[rows] @ U)
-            mean = np.asarray(self.s.mix[leaf.columns] @ self.W_I)
-            of_W[rows] += np.asarray(edges[rows] @ mean)
+            of_W[rows] += np.asarray(edges[rows] @ means(self.s.mix, leaf.columns, self.W_I))
         of_W += of_U
         self.shares[number] = of_U, of_W
         self.G = np.asarray(sum(u for u, _ in self.shares.values()))
@@ -343,7 +341,7 @@ class _Outer:
             return np.zeros(self.s.S.size)
         mix = self.s.mix
         if (np.diff(mix.indptr) <= 1).all():  # one neighbour each, as in a tree
-            norms = np.einsum("ij,ij->i", W, W, dtype=np.float64)
+            norms = np.einsum("ij,ij->i", W, W).astype(np.float64)
             out = np.zeros(mix.shape[0])
             out[np.diff(mix.indptr) == 1] = mix.data**2 * norms[mix.indices]
             return out
@@ -384,8 +382,8 @@ class _Mixing:
 
 
 def _dot(A: FloatArray, B: FloatArray) -> float:
-    """The sum of all products, in double precision."""
-    return float(np.einsum("ij,ij->", A, B, dtype=np.float64))
+    """The sum of all products; rows are added up in double precision."""
+    return float(np.einsum("ij,ij->i", A, B).sum(dtype=np.float64))
 
 
 def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
