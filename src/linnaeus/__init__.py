@@ -11,21 +11,45 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from linnaeus.estimators.flat import FlatSVM
-    from linnaeus.estimators.recursive import RecursiveSVM
+    from linnaeus.estimators.flat import FlatLogistic, FlatSVM
+    from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
+    from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
+    "FlatLogistic": "linnaeus.estimators.flat",
     "FlatSVM": "linnaeus.estimators.flat",
+    "MulticlassLogistic": "linnaeus.estimators.multiclass",
+    "MulticlassSVM": "linnaeus.estimators.multiclass",
+    "RecursiveLogistic": "linnaeus.estimators.recursive",
     "RecursiveSVM": "linnaeus.estimators.recursive",
     "Taxonomy": "linnaeus.taxonomy",
 }
 _MODULES = (
-    "collection", "decisions", "errors", "inference", "io", "losses", "metrics", "splits", "synthetic",
-    "taxonomy", "text",
-)  # fmt: skip
+    "collection",
+    "decisions",
+    "errors",
+    "inference",
+    "io",
+    "losses",
+    "metrics",
+    "splits",
+    "synthetic",
+    "taxonomy",
+    "text",
+)
 
-__all__ = ["FlatSVM", "RecursiveSVM", "Taxonomy", "__version__", *_MODULES]
+__all__ = [
+    "FlatLogistic",
+    "FlatSVM",
+    "MulticlassLogistic",
+    "MulticlassSVM",
+    "RecursiveLogistic",
+    "RecursiveSVM",
+    "Taxonomy",
+    "__version__",
+    *_MODULES,
+]
 
 
 def __getattr__(name: str) -> Any:

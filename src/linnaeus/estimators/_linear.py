@@ -65,6 +65,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.taxonomy_ = self.taxonomy
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         X = sp.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         dtype = self._dtype(X)
         solution = self._solve(X, self._columns(Y), weight, dtype, seed)
         self._store(solution)

@@ -1,4 +1,4 @@
-"""Recursive regularisation on trees, DAGs and graphs: RR-SVM of [GopalYang2015].
+"""Recursive regularisation on trees, DAGs and graphs: RR-SVM and RR-LR of [GopalYang2015].
 
     minimise  1/2 sum_edges c ||w_i - w_j||^2 + 1/2 sum_nodes g ||w||^2
               + C sum_{classes n} sum_i loss(y_in w_n.x_i)
@@ -9,7 +9,7 @@ examples leans on its relatives. The solver is `linnaeus.solvers.recursive`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,89 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.estimators.flat import check_positive
+from linnaeus.estimators.flat import check_positive, class_probabilities
 from linnaeus.execution import executor
-from linnaeus.solvers import recursive
+from linnaeus.solvers import recursive, recursive_logistic
 from linnaeus.solvers.problem import Solution
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
-SCHEDULES = ("two-block", "parity", "color", "jacobi")
+FREE = 1e-6
+CHOICES = {
+    "loss": ("hinge", "squared_hinge"),
+    "root": ("zero", "free", "pinned"),
+    "schedule": ("two-block", "parity", "color", "jacobi"),
+    "intercept_sharing": ("parent", "own"),
+}
 
 
-class RecursiveSVM(LinearClassifier):
+class _Recursive(LinearClassifier):
+    """What both losses share."""
+
+    root: str
+    ground: float | None
+    conductance: Mapping[tuple[Any, Any], float] | None
+    schedule: str
+    intercept_sharing: str
+
+    def _adjusted(
+        self, targets: _targets.Targets, Y: sp.csr_array
+    ) -> tuple[_targets.Targets, sp.csr_array]:
+        """In a graph of related labels without a hierarchy only nodes with examples are classes."""
+        tax = targets.taxonomy
+        if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
+            return targets, Y
+        used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+        names = tuple(targets.names[j] for j in used.tolist())
+        return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
+
+    def _minimise(
+        self,
+        solve: Callable[..., recursive.Result],
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        weight: Any,
+        dtype: Any,
+        seed: int,
+        **options: Any,
+    ) -> Solution:
+        """Build the graph around the classes, and solve."""
+        self._check()
+        structure, inner = build_structure(
+            self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
+        )
+        result = solve(
+            X,
+            Y,
+            structure,
+            C=self.C,
+            bias=self._bias(),
+            share_bias=self.intercept_sharing == "parent",
+            schedule=self.schedule,
+            sample_weight=weight,
+            class_weight=class_costs(self.class_weight, self.targets_, Y),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            dtype=dtype,
+            seed=seed,
+            executor=executor(self.n_jobs),
+            **options,
+        )
+        self.inner_nodes_ = inner
+        self.inner_coef_ = result.W_I[: len(inner), :-1]
+        return result.solution
+
+    def _check(self) -> None:
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        for name, values in CHOICES.items():
+            value = getattr(self, name, values[0])
+            if value not in values:
+                raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(values)}.")
+        if self.ground is not None and not self.ground >= 0:
+            raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
+
+
+class RecursiveSVM(_Recursive):
     """One support vector machine per class, pulled towards its relatives.
 
     Parameters
@@ -101,60 +173,70 @@ class RecursiveSVM(LinearClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _adjusted(
-        self, targets: _targets.Targets, Y: sp.csr_array
-    ) -> tuple[_targets.Targets, sp.csr_array]:
-        """In a graph of related labels without a hierarchy only nodes with examples are classes."""
-        tax = targets.taxonomy
-        if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
-            return targets, Y
-        used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-        names = tuple(targets.names[j] for j in used.tolist())
-        return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+    ) -> Solution:
+        return self._minimise(recursive.solve, X, Y, weight, dtype, seed, loss=self.loss)
+
+
+class RecursiveLogistic(_Recursive):
+    """One logistic regression per class, pulled towards its relatives.
+
+    Parameters and attributes are those of `RecursiveSVM`, without `loss`.
+
+    Examples
+    --------
+    >>> from linnaeus import RecursiveLogistic, Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
+    >>> model = RecursiveLogistic(tax, C=10.0).fit(X, ["cat", "dog", "oak"])
+    >>> model.predict([[0.0, 2.0]])
+    array(['oak'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        root: str = "zero",
+        ground: float | None = None,
+        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        schedule: str = "two-block",
+        *,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept_sharing: str = "parent",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.root = root
+        self.ground = ground
+        self.conductance = conductance
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept_sharing = intercept_sharing
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        self._check()
-        structure, inner = build_structure(
-            self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
-        )
-        result = recursive.solve(
-            X,
-            Y,
-            structure,
-            C=self.C,
-            loss=self.loss,
-            bias=self._bias(),
-            share_bias=self.intercept_sharing == "parent",
-            schedule=self.schedule,
-            sample_weight=weight,
-            class_weight=class_costs(self.class_weight, self.targets_, Y),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            dtype=dtype,
-            seed=seed,
-            executor=executor(self.n_jobs),
-        )
-        self.inner_nodes_ = inner
-        self.inner_coef_ = result.W_I[: len(inner), :-1]
-        return result.solution
+        return self._minimise(recursive_logistic.solve, X, Y, weight, dtype, seed)
 
-    def _check(self) -> None:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        known = {
-            "loss": ("hinge", "squared_hinge"),
-            "root": ("zero", "free", "pinned"),
-            "schedule": SCHEDULES,
-            "intercept_sharing": ("parent", "own"),
-        }
-        for name, values in known.items():
-            if getattr(self, name) not in values:
-                raise UserError(
-                    f"{name}={getattr(self, name)!r} is not known. Use one of {', '.join(values)}."
-                )
-        if self.ground is not None and not self.ground >= 0:
-            raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class; with one label per sample they sum to 1."""
+        return class_probabilities(self.decision_function(X), self.targets_)
 
 
 def build_structure(
@@ -185,13 +267,26 @@ def build_structure(
     if root == "pinned":  # edges to a root become edges to zero; a root that is a class stays
         pinned = np.setdiff1d(tax.root_numbers, leaves)
         kept = np.setdiff1d(kept, pinned)
-    bare = np.flatnonzero(L.diagonal() == 0)
-    L = sp.csr_array(L + sp.csr_array((np.ones(bare.size), (bare, bare)), shape=L.shape))
+    L = _grounded(L)
     place = np.full(L.shape[0], -1)
     place[kept] = np.arange(kept.size)
     structure = recursive.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
     inner = np.setdiff1d(kept, leaves)
     return structure, [tax.nodes[v] for v in inner.tolist() if v < len(tax)]
+
+
+def _grounded(L: sp.csr_array) -> sp.csr_array:
+    """Nodes without any edge are pulled towards zero; other parts without a ground hardly.
+
+    Such a part can be shifted as a whole at no cost, which leaves its dual without an interior.
+    A pull of FREE at its first node gives it one, and raises the objective by at most
+    FREE / 2 times the squared norm of that node's weights.
+    """
+    n, part = sp.csgraph.connected_components(L, directed=False)
+    ground = np.bincount(part, np.asarray(L.sum(axis=1)).ravel(), n)
+    first = np.unique(part, return_index=True)[1][ground <= 1e-9]
+    pull = np.where(L.diagonal()[first] == 0, 1.0, FREE)
+    return sp.csr_array(L + sp.csr_array((pull, (first, first)), shape=L.shape))
 
 
 def _with_dummies(L: sp.csr_array, pairs: Any, leaves: Any, ground: float) -> sp.csr_array:

@@ -118,6 +118,21 @@ def visit_leaves(
     return Visit(sp.csr_array(run.alpha), U, loss, conj, size)
 
 
+def visiting_groups(structure: Structure, schedule: str) -> list[tuple[Any, Any]]:
+    """Leaves and internal nodes that are visited together, in order."""
+    n_leaves, n_inner = structure.S.size, structure.L_II.shape[0]
+    leaves, inner = np.arange(n_leaves), np.arange(n_inner)
+    if schedule == "two-block":  # internal nodes are eliminated exactly
+        return [(leaves, inner[:0])]
+    if schedule == "jacobi":
+        return [(leaves, inner)]
+    color = structure.color
+    return [
+        (leaves[color[:n_leaves] == c], inner[color[n_leaves:] == c])
+        for c in np.unique(color)[::-1]
+    ]
+
+
 def means(mix: sp.csr_array, columns: Any, W_I: FloatArray) -> FloatArray:
     """The means of some leaves: mix[columns] W_I."""
     here = sp.csr_array(mix[columns])
@@ -210,26 +225,11 @@ class _Outer:
         self.H = np.zeros_like(self.W_I)  # -L_IT W_T
         self.shares: dict[int, tuple[Any, Any]] = {}  # what each group of leaves adds to these
         self.exact = schedule == "two-block"
-        self.groups = self._groups(schedule)
-        self.solve_inner = _solver(structure.L_II)
-        self.solve_reduced = _solver(structure.reduced())
+        self.groups = visiting_groups(structure, schedule)
+        self.solve_inner = solver_of(structure.L_II)
+        self.solve_reduced = solver_of(structure.reduced())
         self.degree = structure.L_II.diagonal()
-        self.mixed = _Mixing(MEMORY)
-
-    def _groups(self, schedule: str) -> list[tuple[Any, Any]]:
-        """Leaves and internal nodes that are visited together, in order."""
-        n_leaves, n_inner = self.s.S.size, self.s.L_II.shape[0]
-        leaves, inner = np.arange(n_leaves), np.arange(n_inner)
-        none = np.zeros(0, dtype=np.int64)
-        if schedule == "two-block":
-            return [(leaves, none)]
-        if schedule == "jacobi":
-            return [(leaves, inner)]
-        colors = np.unique(self.s.color)
-        return [
-            (leaves[self.s.color[:n_leaves] == c], inner[self.s.color[n_leaves:] == c])
-            for c in colors[::-1]
-        ]
+        self.mixed = Mixing(MEMORY)
 
     def leaf_blocks(
         self, Y: sp.csc_array, cost: Any, options: dual.Options, dtype: Any
@@ -329,9 +329,9 @@ class _Outer:
         """Primal and dual value of the state in which the round began."""
         loss, conj, norm2 = self.stats
         m2 = self._mean_norms(W_I)
-        inner = _dot(W_I, self.s.L_II @ W_I)
+        inner = dot(W_I, self.s.L_II @ W_I)
         P = 0.5 * float(self.s.S @ (norm2 - m2)) + 0.5 * inner + float(self.s.S @ loss)
-        coupled = _dot(G, self.solve_reduced(G))
+        coupled = dot(G, self.solve_reduced(G))
         D = float(self.s.S @ conj) - 0.5 * float(self.s.S @ norm2) - 0.5 * coupled
         return P, D
 
@@ -348,7 +348,7 @@ class _Outer:
         return np.asarray((mix @ (W @ W.T) * mix.toarray()).sum(axis=1))
 
 
-class _Mixing:
+class Mixing:
     """Anderson mixing of the means: the step that would have been best for the last ones.
 
     Alternation moves slowly where a whole family moves together. From the last points x and
@@ -370,23 +370,23 @@ class _Mixing:
         if self.last is not None:
             self.steps = [*self.steps, (f - self.last[0], g - self.last[1])][-self.memory :]
         self.last = (f, g)
-        A = np.array([[_dot(a, b) for b, _ in self.steps] for a, _ in self.steps])
+        A = np.array([[dot(a, b) for b, _ in self.steps] for a, _ in self.steps])
         if not A.any():  # no past, or nothing moved
             return g
         A += 1e-10 * np.trace(A) * np.eye(len(A))
-        gamma = np.linalg.solve(A, np.array([_dot(a, f) for a, _ in self.steps]))
+        gamma = np.linalg.solve(A, np.array([dot(a, f) for a, _ in self.steps]))
         out = g.copy()
         for c, (_, step) in zip(gamma.tolist(), self.steps, strict=True):
             out -= x.dtype.type(c) * step
         return out
 
 
-def _dot(A: FloatArray, B: FloatArray) -> float:
+def dot(A: FloatArray, B: FloatArray) -> float:
     """The sum of all products; rows are added up in double precision."""
     return float(np.einsum("ij,ij->i", A, B).sum(dtype=np.float64))
 
 
-def _solver(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
+def solver_of(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
     """Solve with this sparse symmetric positive matrix for many right-hand sides."""
     if matrix.shape[0] == 0:
         return lambda rhs: rhs
