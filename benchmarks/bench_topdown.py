@@ -55,7 +55,7 @@ def load(folder: Path) -> Data:
 
 
 def common_cut(best: np.ndarray, value: np.ndarray, per_row: float, shape: Any) -> sp.csr_array:
-    """The best label of each row, and as many more with the highest scores as training rows have."""
+    """The best label of each row, and the best of the others, as many as in training."""
     keep = np.zeros(value.shape, dtype=bool)
     keep[:, 0] = True
     rest = np.sort(value[:, 1:][np.isfinite(value[:, 1:])])[::-1]
@@ -96,9 +96,8 @@ def main() -> None:
         print(f"{folder} holds no S/Xtr.npz. Make it with make_data.py, and set PEERS_DATA.")
         return
     print(f"CPU seconds, the least of {REPEATS}; top {TOP} labels by a beam of {DEFAULTS['beam']}")
-    print(
-        f"{'':40} {'fit':>7} {'predict':>8} {'gap':>8} {'P@1':>6} {'micro':>6} {'macro':>6} {'hF1':>6}"
-    )
+    names = ("P@1", "micro", "macro", "hF1")
+    print(f"{'':40} {'fit':>7} {'predict':>8} {'gap':>8} " + " ".join(f"{n:>6}" for n in names))
     problems = {name: load(folder / name) for name in ("S", "M") if (folder / name).exists()}
     for name, options in RUNS:
         if name not in problems:

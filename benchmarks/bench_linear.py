@@ -1,0 +1,132 @@
+"""Linear models on two text-like problems: CPU seconds against peers, in one run.
+
+Set PEERS_DATA to the folder that holds the problems S and M (npz files of a training and a test
+part with leaf indicators, ``parents.npy`` and ``leaves.npy``); without it nothing is measured.
+Quality is by one rule for all: the best class, and further ones above a common threshold that
+gives as many labels as in training.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.svm import LinearSVC
+
+from linnaeus import (
+    FlatLogistic,
+    FlatSVM,
+    MulticlassLogistic,
+    MulticlassSVM,
+    RecursiveSVM,
+    Taxonomy,
+)
+from linnaeus.metrics import macro_f1, micro_f1
+
+TOP = 20
+
+
+class Problem:
+    """One of the problems, with its taxonomy and labels over nodes."""
+
+    def __init__(self, folder: Path) -> None:
+        parts = {
+            k: sp.csr_array(sp.load_npz(folder / f"{k}.npz")) for k in ("Xtr", "Xte", "Ytr", "Yte")
+        }
+        parents, leaves = np.load(folder / "parents.npy"), np.load(folder / "leaves.npy")
+        nodes = range(1, len(parents))
+        self.taxonomy = Taxonomy.from_edges([(int(parents[v]), int(v)) for v in nodes])
+        self.X, self.X_test = (parts[k].astype(np.float32) for k in ("Xtr", "Xte"))
+        self.leaf = self.taxonomy.numbers(leaves.tolist())
+        self.Y, self.Y_test = (self._over_nodes(parts[k]) for k in ("Ytr", "Yte"))
+        self.one_label = (np.diff(self.Y.indptr) == 1).all()
+
+    def _over_nodes(self, Y: sp.csr_array) -> sp.csr_array:
+        shape = (Y.shape[0], len(self.taxonomy))
+        out = sp.csr_array((np.ones(Y.nnz, np.int8), self.leaf[Y.indices], Y.indptr), shape=shape)
+        out.sort_indices()
+        return out
+
+    def quality(self, best: np.ndarray, scores: np.ndarray, nodes: np.ndarray) -> tuple[float, ...]:
+        """Micro and macro F1 over classes in the test part, and hierarchical F1."""
+        keep = np.zeros(best.shape, dtype=bool)
+        keep[:, 0] = True
+        extra = round((self.Y.nnz / self.Y.shape[0] - 1) * len(best))
+        if extra > 0:
+            keep[:, 1:] |= scores[:, 1:] >= np.sort(scores[:, 1:].ravel())[-extra]
+        row, at = np.nonzero(keep)
+        ones = np.ones(row.size, np.int8)
+        P = sp.csr_array((ones, (row, nodes[best[row, at]])), shape=self.Y_test.shape)
+        Y, closed = self.Y_test, self.taxonomy.closure
+        return (
+            micro_f1(Y[:, self.leaf], P[:, self.leaf]),
+            macro_f1(Y[:, self.leaf], P[:, self.leaf], over="support"),
+            micro_f1(closed(Y)[:, 1:], closed(P)[:, 1:]),  # without the root, which all have
+        )
+
+
+def measure(name: str, model, problem: Problem, y=None) -> None:
+    start_cpu, start = time.process_time(), time.perf_counter()
+    model.fit(problem.X, problem.Y if y is None else y)
+    cpu, wall = time.process_time() - start_cpu, time.perf_counter() - start
+    start_cpu = time.process_time()
+    if hasattr(model, "top_k"):
+        best, scores = model.top_k(problem.X_test, TOP)
+        nodes = problem.taxonomy.numbers(model.classes_.tolist())
+    else:
+        S = model.decision_function(problem.X_test)
+        best = np.argsort(-S, axis=1, kind="stable")[:, :TOP]
+        scores, nodes = np.take_along_axis(S, best, axis=1), np.asarray(model.classes_)
+    predict = time.process_time() - start_cpu
+    gap = f"{model.gap_:.1e}" if hasattr(model, "gap_") else "-"
+    micro, macro, hier = problem.quality(best, scores, nodes)
+    quality = f"{micro:6.3f} {macro:6.3f} {hier:6.3f}"
+    print(f"{name:38} {cpu:8.2f} {wall:8.2f} {predict:8.2f} {gap:>8} {quality}", flush=True)
+
+
+def run(folder: Path, large: bool) -> None:
+    problem = Problem(folder)
+    tax, options = problem.taxonomy, {"dtype": "float32", "n_jobs": 2, "random_state": 0}
+    n, d = problem.X.shape
+    print(f"\n{folder.name}: {n:,} x {d:,}, {problem.X.nnz:,} nonzeros, {len(tax.leaves):,} leaves")
+    heads = ("model", "fit CPU", "wall", "predict", "gap", "micro", "macro", "hF1")
+    print("{:38} {:>8} {:>8} {:>8} {:>8} {:>6} {:>6} {:>6}".format(*heads))
+    FlatSVM(tax, **options).fit(problem.X[:300], problem.Y[:300])  # compile
+    measure("FlatSVM, gap 1e-3", FlatSVM(tax, tol=1e-3, **options), problem)
+    measure("FlatSVM, pruned at 0.01", FlatSVM(tax, prune=0.01, **options), problem)
+    if large:
+        return
+    RecursiveSVM(tax, loss="squared_hinge", **options).fit(problem.X[:300], problem.Y[:300])
+    for loss in ("squared_hinge", "hinge"):
+        measure(f"FlatSVM, {loss}, gap 1e-2", FlatSVM(tax, loss=loss, tol=1e-2, **options), problem)
+        recursive = RecursiveSVM(tax, loss=loss, tol=1e-2, **options)
+        measure(f"RecursiveSVM, {loss}, gap 1e-2", recursive, problem)
+    FlatLogistic(tax, **options).fit(problem.X[:300], problem.Y[:300])
+    measure("FlatLogistic", FlatLogistic(tax, **options), problem)
+    if problem.one_label:
+        y = problem.Y.indices
+        names = np.array(tax.nodes)[y]
+        for model in (MulticlassSVM(tax, **options), MulticlassLogistic(tax, **options)):
+            model.fit(problem.X[:300], names[:300])
+            measure(type(model).__name__, model, problem, names)
+        measure("scikit-learn LinearSVC", LinearSVC(), problem, y)
+        crammer = LinearSVC(multi_class="crammer_singer")
+        measure("scikit-learn crammer_singer", crammer, problem, y)
+
+
+def main() -> None:
+    folder = os.environ.get("PEERS_DATA")
+    if not folder:
+        print("PEERS_DATA is not set: nothing to measure.", file=sys.stderr)
+        return
+    for name in ("S", "M"):
+        if (Path(folder) / name).is_dir():
+            run(Path(folder) / name, large=name == "M")
+
+
+if __name__ == "__main__":
+    main()
