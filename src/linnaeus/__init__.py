@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from linnaeus.estimators.flat import FlatLogistic, FlatSVM
     from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
     from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
+    from linnaeus.estimators.topdown import TopDown
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
@@ -24,6 +25,7 @@ _EXPORTS = {
     "RecursiveLogistic": "linnaeus.estimators.recursive",
     "RecursiveSVM": "linnaeus.estimators.recursive",
     "Taxonomy": "linnaeus.taxonomy",
+    "TopDown": "linnaeus.estimators.topdown",
 }
 _MODULES = (
     "collection",
@@ -47,6 +49,7 @@ __all__ = [
     "RecursiveLogistic",
     "RecursiveSVM",
     "Taxonomy",
+    "TopDown",
     "__version__",
     *_MODULES,
 ]

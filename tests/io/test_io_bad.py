@@ -89,7 +89,7 @@ BAD_FILES = {
     "duplicate column": ("train.csv", "f,g,f,labels\n", 1, "column 3 is called 'f'", "of its own"),
     "column without a name": ("train.csv", ",f,labels\n", 1, "column 1 has no name", "index=False"),
     "empty table": ("train.csv", "", None, "the file is empty", "header line"),
-    "no labels to learn from": ("train.csv", "f,label\n1,A\n", 1, "no column 'labels'", "Name the column"),
+    "no labels to learn from": ("train.csv", "f,label\n1,A\n", 1, "no column 'labels'", "Name"),
     "neither text nor features": ("train.csv", "id,labels\n1,A\n", 1, "id, labels", "'text'"),
     "open quote": ("train.csv", 'f,labels\n1,A\n"2,A\n3,A\n', 3, "line 4, or never", "twice"),
     "no rows": ("train.jsonl", "\n", None, "there are no rows", "Check"),

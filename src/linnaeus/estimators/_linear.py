@@ -98,18 +98,21 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _store(self, solution: Any) -> None:
         self.coef_ = solution.coef
         self.intercept_ = solution.intercept
-        self.objective_ = float(solution.objective.sum())
-        self.dual_objective_ = float(solution.dual.sum())
-        self.gap_ = solution.gap
         self.class_gap_ = np.asarray(solution.objective - solution.dual)
-        self.n_iter_ = solution.n_iter
-        self.trace_ = solution.trace
+        self._certify(solution.objective, solution.dual, solution.n_iter, solution.trace)
+
+    def _certify(self, objective: Any, dual: Any, n_iter: int, trace: Any) -> None:
+        """Keep the certificate of the whole, and warn where it is not what was asked for."""
+        self.objective_, self.dual_objective_ = float(objective.sum()), float(dual.sum())
+        self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
+        self.n_iter_ = n_iter
+        self.trace_ = trace
         if self.gap_ > self.tol:
             warnings.warn(
                 f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
                 f"above tol={self.tol:.0e}. Raise max_iter or tol, or use float64.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # -- scoring ----------------------------------------------------------------------------

@@ -1,0 +1,130 @@
+"""From local scores to paths, probabilities and label sets, for a block of rows.
+
+With a local score s and a slope a the children of one node have the log scores
+
+    log sigma(a s_c)                       where an example may have several labels,
+    a s_c - log sum_{c'} exp(a s_c')       where the children exclude each other,
+
+whose sums along a path are log P(node). At the roots the sum over siblings is taken out of the
+score of a path and kept apart, as log Z: with one level a score is the local score itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import logsumexp
+
+from linnaeus.estimators._topdown_local import Scorer
+from linnaeus.inference import paths, repair
+from linnaeus.taxonomy import Taxonomy
+
+THRESHOLDS = (1e-9, *np.linspace(0.05, 0.95, 19).round(2).tolist())  # tried for `stop`
+
+
+class Decoder(NamedTuple):
+    """How to go down: the taxonomy with misc leaves, and the rules."""
+
+    taxonomy: Taxonomy
+    fam: paths.Families
+    slope: float
+    exclusive: bool  # the children of a node exclude each other
+    one: bool  # one label per row
+
+    def ways(self, scorer: Scorer, n_rows: int, decode: str, beam: int) -> paths.Ways:
+        """Scores of the nodes on the way, before the division by Z."""
+
+        def expand(f: int, rows: Any) -> np.ndarray:
+            s = self.slope * scorer(f, rows).astype(np.float64)
+            if not self.exclusive:
+                return -np.logaddexp(0.0, -s)
+            return s if f == 0 else s - logsumexp(s, axis=1, keepdims=True)
+
+        match decode:
+            case "greedy":
+                return paths.greedy(self.fam, n_rows, expand, several=not self.exclusive)
+            case "beam":
+                return paths.beam(self.fam, n_rows, expand, beam)
+            case _:
+                return paths.all_paths(self.fam, n_rows, expand, total=self.exclusive)
+
+    def probabilities(self, ways: paths.Ways) -> np.ndarray:
+        """P of every node, (n_nodes, m); 0 where the search has not looked."""
+        return np.asarray(np.exp(ways.score - self.log_z(ways)))
+
+    def log_z(self, ways: paths.Ways) -> np.ndarray:
+        """log Z of every row, 0 where labels do not exclude each other."""
+        if not self.exclusive:
+            return np.zeros(ways.score.shape[1])
+        return np.asarray(logsumexp(ways.score[self.fam.children(0)], axis=0))
+
+    def decision(self, ways: paths.Ways, leaves: np.ndarray) -> np.ndarray:
+        """Scores (m, n_leaves), in the units of the local scores.
+
+        Where children exclude each other, (log P + log Z) / a; else the log odds of P over a, which
+        are positive when P > 1/2.
+        """
+        score = paths.leaf_scores(self.taxonomy, ways, leaves)
+        if not self.exclusive:
+            rest = np.maximum(-np.expm1(score), np.finfo(float).tiny)
+            score = score - np.log(rest)
+        return np.ascontiguousarray(score.T) / self.slope
+
+    def best(self, ways: paths.Ways, leaves: np.ndarray) -> np.ndarray:
+        """The place in `leaves` of the best one of each row, (m,)."""
+        reached = ways.score if ways.taken is None else np.where(ways.taken, ways.score, -np.inf)
+        return np.asarray(reached[leaves].argmax(axis=0))
+
+    def leaf_sets(self, ways: paths.Ways, leaves: np.ndarray) -> sp.csr_array:
+        """Label sets over the leaves: where `greedy` went, or P > 1/2; at least the best leaf."""
+        if ways.taken is not None:
+            return sp.csr_array(ways.taken[leaves].T, dtype=np.int8)
+        on = self.probabilities(ways)[leaves].T > 0.5
+        none = ~on.any(axis=1)
+        on[none, self.best(ways, leaves)[none]] = True
+        return sp.csr_array(on, dtype=np.int8)
+
+    def stopped(self, ways: paths.Ways, leaves: np.ndarray, threshold: float) -> np.ndarray:
+        """The node at which each row of one label stops: the deepest with P >= threshold."""
+        leaf = leaves[self.best(ways, leaves)]
+        return paths.back_off(self.taxonomy, self.probabilities(ways), leaf, threshold)
+
+    def partial_sets(self, ways: paths.Ways, leaves: np.ndarray, threshold: float) -> sp.csr_array:
+        """Closed label sets over the nodes: those with P >= threshold, at least one root."""
+        if self.one:
+            nodes = self.stopped(ways, leaves, threshold)
+            return sp.csr_array(self.taxonomy.ancestor_matrix[nodes], dtype=np.int8)
+        P = self.probabilities(ways)
+        on = threshold <= P
+        if ways.taken is not None:
+            on &= ways.taken
+        roots = self.taxonomy.root_numbers
+        none = ~on[roots].any(axis=0)
+        on[roots[P[roots].argmax(axis=0)][none], np.flatnonzero(none)] = True
+        return repair(self.taxonomy, sp.csr_array(on.T, dtype=np.int8))
+
+
+def grid_counts(
+    decoder: Decoder, ways: paths.Ways, leaves: np.ndarray, true: sp.csr_array, real: np.ndarray
+) -> np.ndarray:
+    """For every threshold tried: labels that are right, and labels predicted, with ancestors.
+
+    true : (m, n_nodes) 0/1 closed label sets;   real : (n_nodes,) bool, nodes that count
+    """
+    counts = []
+    for threshold in THRESHOLDS:
+        on = decoder.partial_sets(ways, leaves, threshold)
+        right = on.multiply(true).tocsr()
+        counts.append([real[part.indices].sum() for part in (right, on)])
+    return np.array(counts, dtype=np.int64)
+
+
+def best_threshold(counts: Sequence[np.ndarray], n_true: int) -> tuple[float, float]:
+    """The threshold with the largest hierarchical F1, the lower of equal ones; and that F1."""
+    right, predicted = np.sum(counts, axis=0).T
+    f1 = 2 * right / np.maximum(1, predicted + n_true)
+    at = int(np.argmax(f1))
+    return THRESHOLDS[at], float(f1[at])

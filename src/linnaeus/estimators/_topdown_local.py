@@ -1,0 +1,214 @@
+"""The local models of a top-down classifier: who learns from whom, by our solvers or any others.
+
+A family is a node and its children. Its examples are those with a label below the node (for the
+roots: all examples); an example is positive for every child that it has a label below.
+
+    binary       a model per child, positive against the other examples of the family
+                 (TD of [GopalYang2015], H-SVM of [Rousu2006])
+    multiclass   a model per family, which chooses one of the children
+                 (divide and conquer of [Cai2008])
+
+A model answers for a family with scores (m, k), one per child.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from linnaeus.errors import UserError
+from linnaeus.execution import Executor
+from linnaeus.inference.paths import Families
+from linnaeus.solvers import dual, local
+from linnaeus.solvers.problem import Rows
+
+Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)
+
+TINY = 1e-15  # probabilities of base estimators are kept this far from 0 and 1
+
+
+def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[local.Problem]:
+    """The examples of every family, and the children that they have labels below.
+
+    below : (n, n_nodes) 0/1, label sets with all ancestors
+    mirrored : there are two classes that exclude each other; one model, of the second, is enough
+    """
+    columns = sp.csc_array(below)
+    columns.sort_indices()
+    ptr, rows_of = columns.indptr, columns.indices.astype(np.int32)
+    everybody = np.arange(below.shape[0], dtype=np.int32)
+    found, number = [], 0
+    for f, p in enumerate(fam.parent.tolist()):
+        rows = everybody if p < 0 else rows_of[ptr[p] : ptr[p + 1]]
+        children = fam.children(f)[1:] if mirrored else fam.children(f)
+        lists = [rows_of[ptr[c] : ptr[c + 1]] for c in children.tolist()]
+        at = np.searchsorted(rows, np.concatenate(lists))
+        k = np.repeat(np.arange(len(lists), dtype=np.int32), [len(part) for part in lists])
+        entries = (np.ones(at.size, dtype=np.int8), (at, k))
+        Y = sp.csr_array(entries, shape=(rows.size, len(lists)))
+        found.append(local.Problem(number, rows, Y))
+        number += -(-len(lists) // dual.LANES)
+    return found
+
+
+class LinearModels(NamedTuple):
+    """Weights of every family."""
+
+    parts: list[local.Local]
+    n_features: int
+    mirrored: bool
+    seconds: float
+
+    def coef(self) -> sp.csr_array:
+        """All weights, one row per edge."""
+        rows = []
+        for part in self.parts:
+            W = sp.csr_array(part.W.T)
+            entries = (W.data, part.features[W.indices], W.indptr)
+            rows.append(sp.csr_array(entries, shape=(W.shape[0], self.n_features)))
+        coef = sp.csr_array(sp.vstack(rows, format="csr"))
+        coef.sort_indices()
+        return coef
+
+    def scorer(self, X: Any) -> Scorer:
+        """A function that scores rows of X; each has work space of its own."""
+        rows = Rows.of(sp.csr_array(X), self.parts[0].W.dtype)
+        place = np.full(self.n_features, -1, dtype=np.int32)
+
+        def score(f: int, which: Any) -> np.ndarray:
+            s = local.scores(rows, which, self.parts[f], place)
+            return np.column_stack([np.zeros_like(s), s]) if self.mirrored else s
+
+        return score
+
+
+class BaseModels(NamedTuple):
+    """Fitted base estimators of every family, or the constant answer where there was one answer."""
+
+    parts: list[list[Any]]  # one estimator per child, or one per family
+    sizes: np.ndarray  # (n_families,) number of children
+    sparse: bool  # whether the estimators were given sparse matrices
+    certain: float  # the score of an answer that was never wrong in training
+    mirrored: bool
+
+    def scorer(self, X: Any) -> Scorer:
+        """A function that scores rows of X."""
+        if self.sparse:
+            X = sp.csr_array(X)
+        elif sp.issparse(X):
+            X = X.toarray()
+
+        def score(f: int, which: Any) -> np.ndarray:
+            part, k = X[which], int(self.sizes[f])
+            if len(self.parts[f]) < k:
+                return _choice_scores(self.parts[f][0], part, k, self.certain)
+            s = np.column_stack([_binary_scores(m, part, self.certain) for m in self.parts[f]])
+            return np.column_stack([np.zeros_like(s), s]) if self.mirrored else s
+
+        return score
+
+
+def train_linear(
+    X: sp.csr_array, found: list[local.Problem], weight: Any, options: local.Options, dtype: Any,
+    executor: Executor, mirrored: bool,
+) -> LinearModels:  # fmt: skip
+    """Solve every family by our own solvers."""
+    started = time.perf_counter()
+    parts = local.solve(X, found, weight, options, dtype, executor)
+    return LinearModels(parts, X.shape[1], mirrored, time.perf_counter() - started)
+
+
+def train_base(
+    X: Any, found: list[local.Problem], weight: Any, base: Any, multiclass: bool, seed: int,
+    executor: Executor, mirrored: bool, sparse: bool,
+) -> BaseModels:  # fmt: skip
+    """Fit clones of a scikit-learn estimator."""
+    if not hasattr(base, "fit") or not any(
+        hasattr(base, method) for method in ("predict_proba", "decision_function")
+    ):
+        raise UserError(
+            f"estimator is {base!r}, which lacks fit, or both predict_proba and decision_function. "
+            f"Give a scikit-learn classifier, or wrap it in CalibratedClassifierCV."
+        )
+
+    def fit_family(X: Any, problem: local.Problem) -> list[Any]:
+        part = X[problem.rows]
+        part = part if sparse else part.toarray()
+        cost = None if weight is None else weight[problem.rows]
+        rng = np.random.default_rng([seed, problem.number])
+        if multiclass and problem.Y.shape[1] > 1:
+            return [_fit_choice(base, part, problem.Y, cost, rng)]
+        Y = sp.csc_array(problem.Y)
+        return [
+            _fitted(base, part, Y[:, [c]].toarray().ravel(), cost, rng) for c in range(Y.shape[1])
+        ]
+
+    parts = list(executor.map(fit_family, [executor.put(X)], found))
+    sizes = np.array([problem.Y.shape[1] for problem in found])
+    certain = 5.0 if is_probabilistic(base) else 1.0  # log odds, or a margin
+    return BaseModels(parts, sizes, sparse, certain, mirrored)
+
+
+def _fit_choice(base: Any, X: Any, Y: sp.csr_array, cost: Any, rng: Any) -> Any:
+    """A model that chooses one child."""
+    rows, child, share = local.choices(Y)
+    if cost is not None or (share < 1).any():
+        cost = share if cost is None else share * cost[rows]
+    return _fitted(base, X[rows], child, cost, rng)
+
+
+def _fitted(base: Any, X: Any, y: Any, cost: Any, rng: Any) -> Any:
+    """A fitted clone; where there is one answer or none, that answer (-1 for none)."""
+    answers = np.unique(y)
+    if answers.size < 2:
+        return int(answers[0]) if answers.size else -1
+    model = clone(base)
+    for name, value in sorted(model.get_params().items()):
+        if (name == "random_state" or name.endswith("__random_state")) and value is None:
+            model.set_params(**{name: int(rng.integers(2**31 - 1))})
+    if cost is not None and has_fit_parameter(model, "sample_weight"):
+        return model.fit(X, y, sample_weight=cost)
+    return model.fit(X, y)
+
+
+def _binary_scores(model: Any, X: Any, certain: float) -> np.ndarray:
+    """Scores of the positive answer: log odds where there are probabilities."""
+    if isinstance(model, int):
+        return np.full(X.shape[0], certain if model > 0 else -certain)
+    if is_probabilistic(model):
+        p = np.clip(model.predict_proba(X)[:, 1], TINY, 1 - TINY)
+        return np.asarray(np.log(p) - np.log1p(-p))
+    return np.asarray(model.decision_function(X), dtype=float)
+
+
+def _choice_scores(model: Any, X: Any, k: int, certain: float) -> np.ndarray:
+    """Scores of k children: logarithms where there are probabilities.
+
+    A child that was never right in training has the probability `TINY`, or the lowest score of the
+    row, less 1.
+    """
+    if isinstance(model, int):
+        out = np.zeros((X.shape[0], k))
+        if model >= 0:
+            out[:, model] = 2 * certain
+        return out
+    if is_probabilistic(model):
+        s = np.log(np.clip(model.predict_proba(X), TINY, 1.0))
+        out = np.full((X.shape[0], k), np.log(TINY))
+    else:
+        s = np.asarray(model.decision_function(X), dtype=float)
+        s = np.column_stack([-s, s]) if s.ndim == 1 else s
+        out = np.repeat(s.min(axis=1, keepdims=True) - 1.0, k, axis=1)
+    out[:, model.classes_] = s
+    return out
+
+
+def is_probabilistic(base: Any) -> bool:
+    """Whether scores of a base estimator are logarithms of probabilities or odds."""
+    return hasattr(base, "predict_proba")

@@ -1,0 +1,397 @@
+"""Local models from the roots to the leaves: TD of [GopalYang2015], H-SVM of [Rousu2006], and
+divide and conquer of [Cai2008].
+
+Every node learns from the examples below it which of its children to take. Scores and probabilities
+of nodes are put together along paths; see docs/maths/topdown.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self, cast
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from linnaeus.decisions import labels
+from linnaeus.errors import UserError
+from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
+from linnaeus.estimators._linear import BLOCK_BYTES, LinearClassifier
+from linnaeus.estimators.flat import check_positive
+from linnaeus.execution import executor
+from linnaeus.inference import paths
+from linnaeus.solvers import local as local_problems
+from linnaeus.taxonomy import Taxonomy
+
+SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
+
+METHODS: dict[str, dict[str | None, str]] = {  # local and loss -> what `solvers.local` calls it
+    "binary": {
+        None: "squared_hinge",
+        "squared_hinge": "squared_hinge",
+        "hinge": "hinge",
+        "logistic": "logistic",
+    },
+    "multiclass": {None: "crammer", "hinge": "crammer", "logistic": "softmax"},
+}
+
+
+def _uses_our_solvers(model: Any) -> bool:
+    return model.estimator is None
+
+
+class TopDown(LinearClassifier):
+    """A local model at every node decides among its children.
+
+    Parameters
+    ----------
+    taxonomy : a tree, a forest or a DAG; None for classes without a hierarchy
+    C : weight of the loss in every local problem
+    local : "binary", one model per child against its siblings, or "multiclass", one model per
+        parent, which takes its children to exclude each other (an example with several children
+        is given with each of them)
+    loss : "squared_hinge", "hinge" or "logistic" for binary models, "hinge" (Crammer and Singer)
+        or "logistic" (softmax) for multiclass ones; None takes the first
+    estimator : any scikit-learn classifier, cloned for every local problem, in place of our solvers
+    decode : "greedy" follows the best child (with several labels every child with a positive
+        score, else the best); "beam" looks below the `beam` best nodes of each level; "path" looks
+        at all nodes. Both may be changed after `fit`.
+    stop : True lets predictions end at inner nodes: at the deepest node whose probability reaches
+        `threshold_`, which out-of-fold predictions choose for the best hierarchical F1; a number is
+        such a threshold
+    slope : a score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for
+        logistic models, 4 for margins
+    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    prune : drop weights below this; `prune_loss_` says by what share the objective rose (support
+        vector machines only; nan for other losses)
+    cv : folds for `stop=True`
+    tol : relative duality gap at which each local problem stops
+    max_iter : passes of a local solver at most
+    dtype : "float32" or "float64"; None takes float32 for large data
+    n_jobs : threads; -1 for all cores. The result does not depend on it.
+    random_state : seed
+
+    Attributes
+    ----------
+    edges_ : (parent or None, child) of every local decision
+    coef_, intercept_ : sparse (n_edges, n_features), made on demand, and (n_edges,)
+    classes_, taxonomy_, n_iter_, trace_, threshold_
+    objective_, dual_objective_, gap_ : of all local problems together
+
+    Examples
+    --------
+    >>> from linnaeus import Taxonomy
+    >>> from linnaeus.estimators.topdown import TopDown
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
+    >>> TopDown(tax).fit(X, ["cat", "dog", "oak"]).predict([[0.1, 0.9]])
+    array(['oak'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        local: str = "binary",
+        loss: str | None = None,
+        *,
+        estimator: Any = None,
+        decode: str = "greedy",
+        beam: int = 10,
+        stop: bool | float = False,
+        slope: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        prune: float = 0.0,
+        cv: int = 3,
+        tol: float = 1e-2,
+        max_iter: int = 1000,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.local = local
+        self.loss = loss
+        self.estimator = estimator
+        self.decode = decode
+        self.beam = beam
+        self.stop = stop
+        self.slope = slope
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.prune = prune
+        self.cv = cv
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from examples; `X`, `y` and `sample_weight` as for every linear estimator."""
+        self._check_parameters()
+        self.sparse_ = sp.issparse(X)
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive(C=self.C, tol=self.tol, beam=self.beam)
+        known: dict[str, tuple[Any, ...]] = {
+            "local": tuple(METHODS),
+            "decode": ("greedy", "beam", "path"),
+        }
+        known["loss"] = tuple(METHODS.get(self.local, ()))
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                choices = ", ".join(map(repr, values))
+                raise UserError(
+                    f"{name}={getattr(self, name)!r} is not known with local={self.local!r}. "
+                    f"Use one of {choices}."
+                )
+        if self.stop is not True and not 0 <= self.stop < 1:
+            raise UserError(f"stop={self.stop!r} is not a probability. Use True, False, or 0 to 1.")
+
+    def _columns(self, Y: sp.csr_array) -> sp.csr_array:
+        return Y
+
+    def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
+        """Train on everything, after `stop` was learned from parts."""
+        grown = self.targets_.taxonomy or Taxonomy.flat(range(Y.shape[1]))
+        self._check_stop()
+        self.leaf_numbers_ = grown.leaf_numbers
+        self.decoder_ = self._decoder(grown)
+        below = sp.csr_array(Y.astype(np.int8) @ grown.ancestor_matrix[self.leaf_numbers_])
+        below.data[:] = 1
+        if weight is not None and (weight == 0).any():  # an example without weight is no example
+            X, below, weight = X[weight > 0], below[weight > 0], weight[weight > 0]
+        if self.stop is True and self.taxonomy is not None:
+            self._learn_threshold(X, below, weight, dtype, seed)
+        else:
+            self.threshold_ = float(self.stop) if self.stop is not True else 0.0
+        return self._train(X, below, weight, dtype, seed)
+
+    def _check_stop(self) -> None:
+        names = self.targets_.form.names
+        if self.stop and self.taxonomy is not None and self.targets_.form.kind != "one":
+            missing = set(self.taxonomy.nodes) - set(names)
+            if missing:
+                raise UserError(
+                    f"stop={self.stop!r} may predict inner nodes like {min(missing, key=str)!r}, "
+                    f"but y has columns for leaves only. Give an indicator over taxonomy.nodes."
+                )
+
+    def _decoder(self, grown: Taxonomy) -> _topdown_decode.Decoder:
+        one = self.targets_.one
+        odds = self.loss == "logistic"
+        if self.estimator is not None:
+            odds = _topdown_local.is_probabilistic(self.estimator)
+        slope = self.slope if self.slope is not None else 1.0 if odds else SLOPE
+        check_positive(slope=slope)
+        return _topdown_decode.Decoder(
+            grown, paths.families(grown), float(slope), one or self.local == "multiclass", one
+        )
+
+    def _train(self, X: sp.csr_array, below: Any, weight: Any, dtype: Any, seed: int) -> Any:
+        mirrored = self.targets_.binary and self.local == "binary"
+        found = _topdown_local.problems(self.decoder_.fam, below, mirrored)
+        jobs = executor(self.n_jobs)
+        if self.estimator is not None:
+            return _topdown_local.train_base(
+                X, found, weight, self.estimator, self.local == "multiclass", seed, jobs, mirrored,
+                self.sparse_,
+            )  # fmt: skip
+        options = local_problems.Options(
+            METHODS[self.local][self.loss],
+            self.C,
+            self._bias(),
+            self.tol,
+            self.max_iter,
+            seed,
+            self.prune,
+        )
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
+
+    def _learn_threshold(self, X: Any, below: Any, weight: Any, dtype: Any, seed: int) -> None:
+        """The threshold with the best hierarchical F1 of out-of-fold predictions."""
+        n, folds = X.shape[0], min(self.cv, X.shape[0])
+        if folds < 2:
+            raise UserError(
+                f"stop=True needs 2 folds; cv={self.cv}, samples={n}. Give a threshold."
+            )
+        fold = np.random.default_rng(seed).permutation(n) % folds
+        misc = self.decoder_.taxonomy.misc
+        real = np.array([name not in misc for name in self.decoder_.taxonomy.nodes])
+        counts = []
+        for k in range(folds):
+            rest, part = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            costs = None if weight is None else weight[rest]
+            models = self._train(X[rest], below[rest], costs, dtype, seed)
+            for block in self._row_blocks(part.size):
+                here = part[block]
+                ways = self._ways(models, X[here], self.decode)
+                counts.append(
+                    _topdown_decode.grid_counts(
+                        self.decoder_, ways, self.leaf_numbers_, below[here], real
+                    )
+                )
+        n_true = int(real[below.indices].sum())
+        self.threshold_, self.threshold_f1_ = _topdown_decode.best_threshold(counts, n_true)
+
+    def _store(self, models: Any) -> None:
+        self.models_ = models
+        fam, names = self.decoder_.fam, self._node_names()
+        above = np.repeat(fam.parent, np.diff(fam.ptr)).tolist()
+        self.edges_ = [
+            (None if p < 0 else names[p], names[c])
+            for p, c in zip(above, fam.child.tolist(), strict=True)
+        ]
+        parts = models.parts
+        if self.estimator is not None:
+            fitted = [model for part in parts for model in part]
+            self.n_iter_ = max(int(np.max(getattr(model, "n_iter_", 1))) for model in fitted)
+            return
+        P, D = (np.array([getattr(part, key) for part in parts]) for key in ("objective", "dual"))
+        self.intercept_ = np.concatenate([part.intercept for part in parts])
+        gap = float((P - D).sum()) / max(1.0, abs(float(P.sum())))
+        trace = [{"seconds": models.seconds, "objective": float(P.sum()), "gap": gap}]
+        self._certify(P, D, max(part.n_iter for part in parts), trace)
+        if self.prune > 0:
+            self.prune_loss_ = sum(part.rise for part in parts) / max(1.0, self.objective_)
+
+    def _node_names(self) -> tuple[Any, ...]:
+        taxonomy = self.targets_.taxonomy
+        return self.targets_.names if taxonomy is None else taxonomy.nodes
+
+    @property
+    def coef_(self) -> sp.csr_array:
+        """The weights of every local decision, (n_edges, n_features), made when asked for."""
+        if not isinstance(self.__dict__.get("models_"), _topdown_local.LinearModels):
+            raise AttributeError("coef_ exists after fit, and for our own solvers only.")
+        return self.models_.coef()
+
+    @available_if(_uses_our_solvers)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """Nothing to do: weights are kept for the features that occur, and `coef_` is sparse."""
+        check_is_fitted(self)
+        return self
+
+    # -- scoring ----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, one column per class; the best is what `predict` takes for one label.
+
+        Where labels exclude each other, the local score at the root plus the logarithms of the
+        probabilities further down, over the slope; else the log odds of the probability of the
+        path, over the slope. With one level these are the scores of a flat model. Classes that
+        the search passed by come after all that it reached.
+        """
+        found = np.concatenate(self._blocks(X, self._decide))
+        return found[:, 1] - found[:, 0] if self.targets_.binary else found
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every class, by all paths whatever `decode` says.
+
+        One label per sample: the columns add up to 1. Several: each is between 0 and 1.
+        """
+
+        def finish(ways: paths.Ways) -> np.ndarray:
+            return self.decoder_.probabilities(ways)[self.leaf_numbers_].T
+
+        return np.concatenate(self._blocks(X, finish, "path"))
+
+    def predict(self, X: Any) -> Any:
+        """Labels in the form that was taught; with `stop` they may be inner nodes."""
+        decoder, leaves = self._fitted_decoder(), self.leaf_numbers_
+        stop = self.threshold_ if self.taxonomy_ is not None else 0.0
+        if self.targets_.one:
+            if stop:
+                parts = self._blocks(X, lambda ways: decoder.stopped(ways, leaves, stop))
+                return self._own_names(np.concatenate(parts))
+            parts = self._blocks(X, lambda ways: decoder.best(ways, leaves))
+            return self.classes_[np.concatenate(parts)]
+        if stop:
+            parts = self._blocks(X, lambda ways: decoder.partial_sets(ways, leaves, stop))
+            return self._partial_answer(sp.vstack(parts, format="csr"))
+        parts = self._blocks(X, lambda ways: decoder.leaf_sets(ways, leaves))
+        return _targets.answer(self.targets_, sp.vstack(parts, format="csr"), self.taxonomy_)
+
+    def node_scores(self, X: Any) -> sp.csr_array:
+        """The probability of every node on the way, (n, n_nodes); 0 where `decode` did not look.
+
+        Columns are `taxonomy_.nodes`, or `classes_` without a taxonomy. A user may back off from a
+        class to a node above it with a probability that is high enough.
+        """
+        names = self._node_names()
+        misc = {} if self.targets_.taxonomy is None else self.targets_.taxonomy.misc
+        real = np.array([j for j, name in enumerate(names) if name not in misc])
+
+        def finish(ways: paths.Ways) -> sp.csr_array:
+            return sp.csr_array(self.decoder_.probabilities(ways)[real].T)
+
+        return sp.csr_array(sp.vstack(self._blocks(X, finish), format="csr"))
+
+    def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The k best classes of each row, as numbers in `classes_`, and log probabilities.
+
+        A search that reached fewer has -1 and -inf in the last places.
+        """
+        place = np.full(self._fitted_decoder().fam.n_nodes + 1, -1)
+        place[self.leaf_numbers_] = np.arange(self.leaf_numbers_.size)
+        k = min(k, self.leaf_numbers_.size)
+
+        def finish(ways: paths.Ways) -> tuple[np.ndarray, np.ndarray]:
+            score = ways.score if ways.taken is None else np.where(ways.taken, ways.score, -np.inf)
+            best, value = paths.best_nodes(score, self.leaf_numbers_, k)
+            return place[best], value - self.decoder_.log_z(ways)[:, None]
+
+        best, values = zip(*self._blocks(X, finish), strict=True)
+        return np.vstack(best), np.vstack(values)
+
+    def _decide(self, ways: paths.Ways) -> np.ndarray:
+        return self.decoder_.decision(ways, self.leaf_numbers_)
+
+    def _own_names(self, nodes: np.ndarray) -> np.ndarray:
+        """Node numbers as names; a misc leaf has the name of its parent."""
+        grown = self.decoder_.taxonomy
+        names = np.array([grown.misc.get(name, name) for name in grown.nodes], self.classes_.dtype)
+        return np.asarray(names[nodes])
+
+    def _partial_answer(self, on: sp.csr_array) -> Any:
+        """Closed label sets over the nodes with misc leaves, in the form that was taught."""
+        taxonomy, grown = cast(Taxonomy, self.taxonomy_), self.decoder_.taxonomy
+        on = labels.over(labels.Form("sparse", grown.nodes), on, taxonomy.nodes)
+        on = on if self.targets_.closed else taxonomy.most_specific(on)
+        return labels.restore(self.targets_.form, sp.csr_array(on), taxonomy.nodes)
+
+    def _blocks(self, X: Any, finish: Callable[[paths.Ways], Any], decode: Any = None) -> list[Any]:
+        """What `finish` makes of the search in each block of rows."""
+        X = self._checked(X)
+
+        def work(X: Any, rows: slice) -> Any:
+            return finish(self._ways(self.models_, X[rows], decode or self.decode))
+
+        return list(executor(self.n_jobs).map(work, [X], list(self._row_blocks(X.shape[0]))))
+
+    def _ways(self, models: Any, X: Any, decode: str) -> paths.Ways:
+        return self.decoder_.ways(models.scorer(X), X.shape[0], decode, int(self.beam))
+
+    def _fitted_decoder(self) -> _topdown_decode.Decoder:
+        check_is_fitted(self, "models_")
+        return self.decoder_
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "models_")
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+
+    def _row_blocks(self, n: int) -> Iterator[slice]:
+        step = max(1, BLOCK_BYTES // (8 * self.decoder_.fam.n_nodes))
+        return (slice(a, min(a + step, n)) for a in range(0, n, step))
