@@ -131,9 +131,9 @@ class FlatLogistic(LinearClassifier):
     Examples
     --------
     >>> from linnaeus import FlatLogistic
-    >>> model = FlatLogistic(C=10.0).fit([[1.0], [0.5], [-0.5], [-1.0]], ["a", "a", "b", "b"])
-    >>> model.predict_proba([[2.0]]).round(2)
-    array([[0.98, 0.02]])
+    >>> model = FlatLogistic().fit([[1.0], [0.5], [-0.5], [-1.0]], ["a", "a", "b", "b"])
+    >>> model.predict_proba([[1.0]]).round(1)
+    array([[0.7, 0.3]])
     """
 
     def __init__(

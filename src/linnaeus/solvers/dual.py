@@ -31,6 +31,7 @@ LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
 WARM_OTHERS = 4  # other examples drawn for every positive one
 INNER_EPOCHS = 10  # of the first round; doubled from round to round
+MOST_EPOCHS = 500
 FALL = 0.05  # how far a round lets the gap fall
 
 
@@ -224,16 +225,16 @@ class Run:
 
     def finish(self) -> Block:
         """Rounds until the gap is small enough, or no longer falls."""
-        tol, stuck, best = self.options.tol, 0, np.inf
-        n_rounds = 0
+        rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
+        n_rounds, stuck, best = 0, 0, -np.inf
         while n_rounds < self.options.max_rounds and not self._done():
-            self.descend(min(INNER_EPOCHS << n_rounds, 2000))
+            self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
             self.sweep()
             n_rounds += 1
-            total = float(self.gap.sum())
-            stuck = stuck + 1 if total > 0.9 * best else 0
-            best = min(best, total)
-            if stuck > 4 and total > tol * self.objective.sum():
+            dual = float((self.objective - self.gap).sum())
+            stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
+            best = max(best, dual)
+            if stuck > 4:
                 break  # as far as this precision goes
         if not self.trace:  # a warm start that was good enough
             self._note()

@@ -26,7 +26,7 @@ def random_taxonomy(
     """A random taxonomy with nodes "n0" (the root), "n1", ...; see `random_edges`.
 
     >>> random_taxonomy(50, 3, random_state=0)
-    <Taxonomy: tree of 69 nodes, 68 edges, 1 roots, 50 leaves>
+    <Taxonomy: tree of 69 nodes, 68 edges, 1 root, 50 leaves>
     """
     parent, child = random_edges(n_leaves, depth, random_state, dag).T
     names = [f"n{v}" for v in range(int(child.max()) + 1)]
