@@ -34,12 +34,13 @@ def number_nodes(
     """Number the nodes of the lines ``parent, child, parent, child, ...`` in one flat list.
 
     A parent None declares its child a root. Related pairs may name further nodes; the names
-    `seen` come before all lines.
+    `seen` come before all lines. The list `lines` is used up.
     """
-    names, m = lines + list(chain.from_iterable(related)), len(lines) // 2
-    names, declared = _plain_names(names, m)
+    m = len(lines) // 2
+    lines.extend(chain.from_iterable(related))
+    names, declared = _plain_names(lines, m)
     before = plain_names(seen)
-    code, first = by_appearance(before + names)
+    code, first = by_appearance(before + names if before else names)
     code = code[len(before) :]
     p, c, links = code[: 2 * m : 2], code[1 : 2 * m : 2], code[2 * m :].reshape(-1, 2)
     _check_lines(names, p, c, declared)
