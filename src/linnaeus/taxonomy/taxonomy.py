@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import MissingExtraError, TaxonomyError, UserError, nearest, shorten
-from linnaeus.taxonomy import draw, labelsets, lines, reshape, structure
+from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
+from linnaeus.taxonomy import draw, labelsets, lines, networks, reshape, structure
 from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
 from linnaeus.taxonomy.naming import Numbered, number_nodes
 from linnaeus.taxonomy.tree import IntArray, Tree
@@ -131,12 +131,8 @@ class Taxonomy:
 
         The node attribute ``title`` and the graph attribute ``related`` are kept.
         """
-        titles = {v: t for v, t in g.nodes(data="title") if t is not None}
-        seen = list(g.nodes)
-        if not g.is_directed():
-            return cls(number_nodes([], list(g.edges()), seen), titles)
-        flat = [v for edge in g.edges() for v in edge]
-        return cls(number_nodes(flat, g.graph.get("related", ()), seen), titles)
+        numbered, titles = networks.from_networkx(g)
+        return cls(numbered, titles)
 
     @classmethod
     def read(cls, path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
@@ -153,15 +149,7 @@ class Taxonomy:
 
     def to_networkx(self) -> nx.DiGraph:
         """A networkx DiGraph with edges parent -> child; the inverse of `from_networkx`."""
-        try:
-            import networkx as nx
-        except ImportError:
-            raise MissingExtraError("to_networkx", "networkx", "dev") from None
-        g = nx.DiGraph(related=self.related)
-        for v in self.nodes:
-            g.add_node(v, **({"title": self.titles[v]} if v in self.titles else {}))
-        g.add_edges_from(self.edges)
-        return g
+        return networks.to_networkx(self)
 
     # -- what it holds ----------------------------------------------------------------------
 
