@@ -447,3 +447,11 @@ def test_lossless_writing_is_silent(tmp_path, zoo):
         for name in LOSSLESS:
             zoo.write(tmp_path / name)
             Taxonomy.read(tmp_path / name)
+
+
+def test_nested_json_may_repeat_a_name_under_other_parents(tmp_path):
+    path = tmp_path / "shop.json"
+    path.write_text('{"Men": {"Boots": {}}, "Women": {"Boots": {}, "Hats": {}}}')
+    tax = Taxonomy.read(path)
+    assert tax.nodes == ("Men", "Men/Boots", "Women", "Women/Boots", "Women/Hats")
+    assert tax.titles["Men/Boots"] == tax.titles["Women/Boots"] == "Boots"

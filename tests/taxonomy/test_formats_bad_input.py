@@ -64,7 +64,7 @@ BAD = {
     "enzclass: parent": ("enzclass.txt", "1. 1. -.-  A.\n", 1, "'1.1' has the unknown parent '1'"),
     "json: syntax": ("t.json", '{"A": {},\n "B" {}}', 2, "not valid JSON .*column 6.*Check"),
     "json: same name": (
-        "t.json", '[{"name": "A"},\n{"name": "B", "children": [\n{"name": "A"}]}]', 3,
+        "t.json", '[{"name": "A"},\n{"name": "B"},\n{"name": "A"}]', 3,
         "id 'A' occurs twice. Ids must be unique",
     ),
     "json: same key": ("t.json", '{"A": {},\n"A": {}}', 2, "key 'A' occurs twice in one object"),

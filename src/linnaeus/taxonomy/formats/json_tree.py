@@ -1,7 +1,8 @@
 """JSON: our own form, nested objects, or a list of objects that name their children.
 
 - nested: ``{"name": "A", "title": ..., "children": [...]}``, a list of such, or objects in
-  objects, ``{"A": {"B": {}}}``; with an ``id`` the ``name`` is the title;
+  objects, ``{"A": {"B": {}}}``; with an ``id`` the ``name`` is the title, and a name that
+  stands under several parents makes paths the ids;
 - like the AudioSet ontology: ``[{"id": ..., "name": ..., "child_ids": [...]}, ...]``;
 - our own, which keeps everything: ``{"format": "linnaeus-taxonomy", "nodes": [{"id": ...,
   "title": ..., "parents": [...]}, ...], "related": [[a, b], ...]}``.
@@ -104,15 +105,35 @@ class _Reader:
                 self.terms.edge(name, self._name(child))
 
     def nested(self, data: Any) -> None:
-        """Objects within objects, parents before children and in the order of the file."""
-        stack: list[tuple[str | None, dict[str, Any], Any]]
-        stack = [(None, *entry) for entry in reversed(list(self._entries(data)))]
+        """Objects within objects, parents before children and in the order of the file.
+
+        Where a name without an id stands under several parents, nodes are called by their paths.
+        """
+        entries = list(self._walk(data))
+        places: dict[str, set[int]] = {}
+        for above, entry in entries:
+            if "id" not in entry:
+                places.setdefault(self._name(entry.get("name")), set()).add(above)
+        by_path = any(len(parents) > 1 for parents in places.values())
+        names: list[str] = []
+        for above, entry in entries:
+            if by_path and "id" not in entry:
+                path = [names[above]] if above >= 0 else []
+                title = entry.get("title", entry["name"])
+                entry = {**entry, "id": "/".join([*path, entry["name"]]), "title": title}
+            names.append(self._declare(entry))
+            if above >= 0:
+                self.terms.edge(names[above], names[-1])
+
+    def _walk(self, data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Every object with the number of the one above it (-1 for none), parents first."""
+        stack = [(-1, *entry) for entry in reversed(list(self._entries(data)))]
+        number = 0
         while stack:
-            parent, entry, nest = stack.pop()
-            name = self._declare(entry)
-            if parent is not None:
-                self.terms.edge(parent, name)
-            stack.extend((name, *below) for below in reversed(list(self._entries(nest))))
+            above, entry, nest = stack.pop()
+            yield above, entry
+            stack.extend((number, *below) for below in reversed(list(self._entries(nest))))
+            number += 1
 
     def _entries(self, nest: Any) -> Iterator[tuple[dict[str, Any], Any]]:
         """The nodes at the top of a nest, as objects with an id, and what lies below each."""
@@ -121,9 +142,9 @@ class _Reader:
             if isinstance(item, dict) and isinstance(item.get("id", item.get("name")), str):
                 yield item, item.get("children")
             elif isinstance(item, dict):
-                yield from (({"id": name}, children) for name, children in item.items())
+                yield from (({"name": name}, children) for name, children in item.items())
             else:
-                yield {"id": self._name(item)}, None
+                yield {"name": self._name(item)}, None
 
     def _declare(self, entry: dict[str, Any]) -> str:
         """Note a node: its id is ``id`` or else ``name``; its title ``title`` or else ``name``."""
