@@ -39,6 +39,7 @@ _MODULES = (
     "synthetic",
     "taxonomy",
     "text",
+    "tuning",
 )
 
 __all__ = [

@@ -36,6 +36,8 @@ class FlatSVM(LinearClassifier):
     class_weight : None, "balanced" or {class: factor of the cost of its positives}
     prune : drop weights below this at the end; `coef_` is then sparse, and `prune_loss_` says by
         what share the objective rose
+    warm_start : start from the dual variables of the last `fit` of the same examples, with
+        another C, say; `linnaeus.tuning.c_path` uses it
     tol : relative duality gap at which to stop
     max_iter : rounds of descent and sweep at most
     dtype : "float32" or "float64"; None takes float32 for large data
@@ -68,6 +70,7 @@ class FlatSVM(LinearClassifier):
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
         prune: float = 0.0,
+        warm_start: bool = False,
         tol: float = 1e-3,
         max_iter: int = 100,
         dtype: Any = None,
@@ -82,6 +85,7 @@ class FlatSVM(LinearClassifier):
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.prune = prune
+        self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -107,11 +111,23 @@ class FlatSVM(LinearClassifier):
             dtype=dtype,
             seed=seed,
             prune=self.prune,
+            start=self._start(Y) if weight is None else None,
+            keep_duals=self.warm_start,
             executor=executor(self.n_jobs),
         )
+        if self.warm_start:
+            self.duals_ = [block.duals for block in blocks]
         if self.prune > 0:
             self.prune_loss_ = sum(b.pruned for b in blocks) / float(solution.objective.sum())
         return solution
+
+    def _start(self, Y: sp.csr_array) -> list[sp.csr_array] | None:
+        """The dual variables of the last fit, if it was of as many examples and classes."""
+        duals = getattr(self, "duals_", None) if self.warm_start else None
+        if duals is None:
+            return None
+        fits = duals[0].shape[0] == Y.shape[0] and sum(d.shape[1] for d in duals) == Y.shape[1]
+        return duals if fits else None
 
 
 class FlatLogistic(LinearClassifier):

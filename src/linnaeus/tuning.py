@@ -1,0 +1,75 @@
+"""Choosing C: cross-validation that goes along the values and reuses what it has.
+
+Every fold is fitted for all values of C in ascending order. A model with `warm_start` begins each
+from the dual variables of the one before, which saves most of the work between close values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from linnaeus.errors import UserError
+from linnaeus.metrics import micro_f1
+from linnaeus.splits import k_folds
+
+
+class CPath(NamedTuple):
+    """The scores of every fold at every C, and the C with the best mean (the lowest of equals)."""
+
+    Cs: np.ndarray  # (n_values,)
+    scores: np.ndarray  # (n_folds, n_values)
+    best_C: float
+    estimator: Any  # fitted on everything with the best C
+
+
+def c_path(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    Cs: Iterable[float] = (0.01, 0.1, 1.0, 10.0, 100.0),
+    *,
+    cv: int = 5,
+    scoring: Callable[[Any, Any], float] = micro_f1,
+    random_state: Any = 0,
+    callback: Callable[[int, int], None] | None = None,
+) -> CPath:
+    """Cross-validate an estimator over values of C, and fit it with the best.
+
+    y : one label per sample, or an indicator
+    scoring : of (truth, prediction), more is better
+    callback : told how many fits are done, and how many there are
+
+    >>> from linnaeus import FlatSVM
+    >>> X, y = np.array([[1.0], [0.9], [-1.0], [-0.8]] * 5), ["a", "a", "b", "b"] * 5
+    >>> c_path(FlatSVM(random_state=0), X, y, Cs=[0.1, 1.0], cv=3).scores.mean(axis=0)
+    array([1., 1.])
+    """
+    values = np.array(sorted(Cs), dtype=float)
+    if not values.size or not (values > 0).all():
+        raise UserError(f"Cs is {values.tolist()}. Give at least one positive value.")
+    y = y if sp.issparse(y) else np.asarray(y)
+    X = X if sp.issparse(X) else np.asarray(X)
+    folds = k_folds(y, cv, random_state)
+    scores = np.empty((len(folds), values.size))
+    for f, (train, test) in enumerate(folds):
+        model = _reusing(estimator)
+        part, labels = _safe_indexing(X, train), y[train]
+        for j, C in enumerate(values.tolist()):
+            model.set_params(C=C).fit(part, labels)
+            scores[f, j] = scoring(y[test], model.predict(_safe_indexing(X, test)))
+            if callback is not None:
+                callback(f * values.size + j + 1, scores.size)
+    best = float(values[np.argmax(scores.mean(axis=0))])
+    return CPath(values, scores, best, clone(estimator).set_params(C=best).fit(X, y))
+
+
+def _reusing(estimator: Any) -> Any:
+    """A copy that starts each fit from the last, where it knows how."""
+    model = clone(estimator)
+    return model.set_params(warm_start=True) if "warm_start" in model.get_params() else model
