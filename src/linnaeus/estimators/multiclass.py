@@ -64,7 +64,19 @@ class _Multiclass(LinearClassifier):
             )
         return np.asarray(Y.indices)
 
-    def _folded(self, solution: Any) -> Any:
+    def _options(self, weight: Any, dtype: Any) -> dict[str, Any]:
+        """What both solvers are told."""
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        return {
+            "C": self.C,
+            "bias": self._bias(),
+            "sample_weight": weight,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "dtype": dtype,
+        }
+
+    def _folded(self, solution: Solution) -> Solution:
         """For two exclusive classes the difference of their weights is enough."""
         if not self.targets_.binary:
             return solution
@@ -97,22 +109,9 @@ class MulticlassSVM(_Multiclass):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        solution: Solution = self._folded(
-            crammer.solve(
-                X,
-                self._one_class(Y),
-                Y.shape[1],
-                C=self.C,
-                bias=self._bias(),
-                sample_weight=weight,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                dtype=dtype,
-                random_state=seed,
-            )
-        )
-        return solution
+        options = self._options(weight, dtype)
+        t = self._one_class(Y)
+        return self._folded(crammer.solve(X, t, Y.shape[1], random_state=seed, **options))
 
 
 class MulticlassLogistic(_Multiclass):
@@ -134,23 +133,9 @@ class MulticlassLogistic(_Multiclass):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        solution: Solution = self._folded(
-            softmax.solve(
-                X,
-                self._one_class(Y),
-                Y.shape[1],
-                C=self.C,
-                bias=self._bias(),
-                sample_weight=weight,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                dtype=dtype,
-                seed=seed,
-                executor=executor(self.n_jobs),
-            )
-        )
-        return solution
+        options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
+        t = self._one_class(Y)
+        return self._folded(softmax.solve(X, t, Y.shape[1], seed=seed, **options))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""

@@ -37,11 +37,40 @@ CHOICES = {
 class _Recursive(LinearClassifier):
     """What both losses share."""
 
-    root: str
-    ground: float | None
-    conductance: Mapping[tuple[Any, Any], float] | None
-    schedule: str
-    intercept_sharing: str
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        root: str = "zero",
+        ground: float | None = None,
+        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        schedule: str = "two-block",
+        *,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept_sharing: str = "parent",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 50,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.root = root
+        self.ground = ground
+        self.conductance = conductance
+        self.schedule = schedule
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept_sharing = intercept_sharing
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _adjusted(
         self, targets: _targets.Targets, Y: sp.csr_array
@@ -156,22 +185,24 @@ class RecursiveSVM(_Recursive):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.taxonomy = taxonomy
-        self.C = C
+        super().__init__(
+            taxonomy,
+            C,
+            root,
+            ground,
+            conductance,
+            schedule,
+            fit_intercept=fit_intercept,
+            intercept_scaling=intercept_scaling,
+            intercept_sharing=intercept_sharing,
+            class_weight=class_weight,
+            tol=tol,
+            max_iter=max_iter,
+            dtype=dtype,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
         self.loss = loss
-        self.root = root
-        self.ground = ground
-        self.conductance = conductance
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.intercept_sharing = intercept_sharing
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
@@ -193,41 +224,6 @@ class RecursiveLogistic(_Recursive):
     >>> model.predict([[0.0, 2.0]])
     array(['oak'], dtype='<U3')
     """
-
-    def __init__(
-        self,
-        taxonomy: Taxonomy | None = None,
-        C: float = 1.0,
-        root: str = "zero",
-        ground: float | None = None,
-        conductance: Mapping[tuple[Any, Any], float] | None = None,
-        schedule: str = "two-block",
-        *,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        intercept_sharing: str = "parent",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 50,
-        dtype: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.taxonomy = taxonomy
-        self.C = C
-        self.root = root
-        self.ground = ground
-        self.conductance = conductance
-        self.schedule = schedule
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.intercept_sharing = intercept_sharing
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int

@@ -133,19 +133,6 @@ def pack(given: Any, bias: float, shape: tuple[int, int], dtype: Any) -> FloatAr
     return W
 
 
-def check_costs(C: float, weight: FloatArray, n_rows: int) -> None:
-    """Refuse a C that is not positive, and weights that are negative or of another number."""
-    if not (C > 0 and math.isfinite(C)):
-        raise UserError(f"C is {C}. Use a positive number.")
-    if weight.shape != (n_rows,):
-        raise UserError(
-            f"sample_weight has shape {weight.shape}, but there are {n_rows:,} samples. "
-            "Give one weight for each."
-        )
-    if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise UserError(f"sample_weight holds {weight.min()}. Use finite weights of 0 or more.")
-
-
 def prior_mean(mean: Any, mean_intercept: Any, bias: float) -> Any:
     """(mean, mean_intercept), or None without either."""
     if not bias and mean_intercept is not None and np.any(mean_intercept):

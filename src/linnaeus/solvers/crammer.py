@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.solvers import crammer_fast as fast
-from linnaeus.solvers.problem import Rows, Solution
+from linnaeus.solvers.problem import Rows, Solution, example_weights
 
 Values = npt.NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def solve(
     if not X.has_canonical_format:  # a feature given twice would spoil the norms
         X = X.copy()
         X.sum_duplicates()
-    cost = _costs(C, sample_weight, X.shape[0])
+    cost = C * example_weights(C, sample_weight, X.shape[0])
     scale = _scale(X, bias)
     target = _targets(t, X.shape[0], n_classes)
     problem = _problem(X, target, n_classes, cost, bias, scale, dtype)
@@ -168,20 +168,6 @@ class _Descent:
         seconds = time.perf_counter() - self.began
         gap = max(0.0, float(self.sums[1]))
         self.trace.append({"seconds": seconds, "objective": self.objective, "gap": gap})
-
-
-def _costs(C: float, sample_weight: npt.ArrayLike | None, n: int) -> Values:
-    """c_i = C times the weight of example i."""
-    if not (C > 0 and np.isfinite(C)):
-        raise UserError(f"C is {C}. Use a positive number.")
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise UserError(
-            f"sample_weight has shape {weight.shape}, but there are {n:,} rows. Give one for each."
-        )
-    if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise UserError(f"sample_weight holds {weight.min()}. Use finite weights of 0 or more.")
-    return C * weight
 
 
 def _targets(t: npt.ArrayLike, n: int, n_classes: int) -> npt.NDArray[np.uint32]:

@@ -25,7 +25,13 @@ import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import dual_fast as fast
-from linnaeus.solvers.problem import FloatArray, Rows, Solution
+from linnaeus.solvers.problem import (
+    FloatArray,
+    Rows,
+    Solution,
+    squared_norms,
+    weighted_examples,
+)
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
@@ -102,20 +108,22 @@ def solve(
     prune : weights below this are dropped at the end; `coef` is then sparse
     """
     executor = executor or Serial()
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight)
-    if (weight == 0).any():  # an example without weight is no example
-        X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
+    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     options = Options(
         loss == "squared_hinge", float(bias), tol, max_rounds, seed, prune, keep_duals
     )
-    rows = Rows.of(X, dtype)
-    norm2 = np.asarray(X.multiply(X).sum(axis=1)).ravel() + bias**2
-    shared = [*rows, norm2.astype(dtype), weight.astype(dtype), np.int64(X.shape[1])]
+    shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
     blocks = list(executor.map(solve_block, [executor.put(a) for a in shared], tasks))
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
     return _joined(blocks, S, bias, time.perf_counter() - started), blocks
+
+
+def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
+    """What every block needs of the examples: the first arguments of `solve_block`."""
+    norm2 = squared_norms(X, bias).astype(dtype)
+    return [*Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
 
 
 def _tasks(

@@ -30,7 +30,13 @@ from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import ascent, newton
 from linnaeus.solvers import logistic_fast as fast
 from linnaeus.solvers.ascent import Part, Values
-from linnaeus.solvers.problem import FloatArray, Rows, Solution
+from linnaeus.solvers.problem import (
+    FloatArray,
+    Rows,
+    Solution,
+    squared_norms,
+    weighted_examples,
+)
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 
@@ -83,15 +89,11 @@ def solve(
     max_iter : passes over the data, for each class
     """
     executor = executor or Serial()
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
-    ascent.check_costs(C, weight, X.shape[0])
-    if (weight == 0).any():  # an example without weight is no example
-        X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
+    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     options = Options(float(bias), tol, max_iter, seed)
     prior = ascent.prior_mean(mean, mean_intercept, bias)
     tasks = _tasks(Y, C, strength, class_weight, prior, start, options)
-    norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel() + bias**2
-    shared = [Rows.of(X, dtype), np.int64(X.shape[1]), norms, weight]
+    shared = [Rows.of(X, dtype), np.int64(X.shape[1]), squared_norms(X, bias), weight]
     began = time.perf_counter()
     parts = list(executor.map(solve_block, [executor.put(a) for a in shared], tasks))
     return ascent.joined(parts, bias, time.perf_counter() - began)

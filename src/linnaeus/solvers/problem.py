@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+
+from linnaeus.errors import UserError
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int32]
@@ -27,6 +30,38 @@ class Rows(NamedTuple):
             np.ascontiguousarray(X.indices).astype(np.int32, copy=False).view(np.uint32),
             X.data.astype(dtype, copy=False),
         )
+
+
+def example_weights(C: float, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]:
+    """The weight of every example, 1 if not given; C and weights that make no sense are refused."""
+    if not (C > 0 and math.isfinite(C)):
+        raise UserError(f"C is {C}. Use a positive number.")
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_rows,):
+        raise UserError(
+            f"sample_weight has shape {weight.shape}, but there are {n_rows:,} samples. "
+            "Give one weight for each."
+        )
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise UserError(f"sample_weight holds {weight.min()}. Use finite weights of 0 or more.")
+    return weight
+
+
+def weighted_examples(
+    X: sp.csr_array, Y: Any, C: float, sample_weight: Any
+) -> tuple[sp.csr_array, Any, npt.NDArray[np.float64]]:
+    """Examples, targets and weights; an example without weight is no example."""
+    weight = example_weights(C, sample_weight, X.shape[0])
+    if (weight == 0).any():
+        X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
+    return X, Y, weight
+
+
+def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
+    """||x||^2 of every row, the constant feature included."""
+    return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel() + bias**2
 
 
 class Solution(NamedTuple):

@@ -35,7 +35,7 @@ from scipy.sparse.linalg import splu
 
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import dual
-from linnaeus.solvers.problem import FloatArray, Rows, Solution
+from linnaeus.solvers.problem import FloatArray, Rows, Solution, weighted_examples
 
 MEMORY = 4  # rounds remembered to speed the internal nodes up
 FEATURES = 4096  # right-hand sides solved at once
@@ -172,11 +172,8 @@ def solve(
         like any other, or towards zero
     """
     executor = executor or Serial()
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight)
-    if (weight == 0).any():
-        X, Y, weight = X[weight > 0], Y[weight > 0], weight[weight > 0]
-    norm2 = np.asarray(X.multiply(X).sum(axis=1)).ravel() + bias**2
-    shared = [*Rows.of(X, dtype), norm2.astype(dtype), weight.astype(dtype), np.int64(X.shape[1])]
+    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    shared = dual.shared_arrays(X, weight, bias, dtype)
     options = dual.Options(loss == "squared_hinge", float(bias), tol, 0, seed, 0.0, True)
     outer = _Outer(structure, X.shape[1], dtype, schedule, share_bias)
     cost = C / structure.S if class_weight is None else C / structure.S * class_weight

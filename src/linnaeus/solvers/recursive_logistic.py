@@ -23,7 +23,7 @@ from scipy.special import entr, expit, log_expit
 
 from linnaeus.execution import Executor
 from linnaeus.solvers import logistic
-from linnaeus.solvers.problem import FloatArray, Solution
+from linnaeus.solvers.problem import FloatArray, Solution, weighted_examples
 from linnaeus.solvers.recursive import (
     MEMORY,
     Mixing,
@@ -120,7 +120,7 @@ def solve(
     executor: Executor | None = None,
 ) -> Result:
     """Alternate between leaves and internal nodes until the relative duality gap is `tol`."""
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
+    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     factor = np.ones((2, Y.shape[1])) if class_weight is None else np.asarray(class_weight)
     wide = sp.csr_array(sp.hstack([X, np.full((X.shape[0], 1), bias)], format="csr"))
     columns, cost = sp.csc_array(Y), (C * factor, weight)

@@ -28,7 +28,13 @@ from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import ascent, newton
 from linnaeus.solvers import logistic_fast as fast
 from linnaeus.solvers.ascent import Part, Values
-from linnaeus.solvers.problem import FloatArray, Rows, Solution
+from linnaeus.solvers.problem import (
+    FloatArray,
+    Rows,
+    Solution,
+    squared_norms,
+    weighted_examples,
+)
 
 
 class Task(NamedTuple):
@@ -68,17 +74,14 @@ def solve(
     max_iter : passes over the data
     """
     executor = executor or Serial()
-    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
-    ascent.check_costs(C, weight, X.shape[0])
     t = np.asarray(t, dtype=np.int64)
     if t.size and not (t.min() >= 0 and t.max() < n_classes):
         raise UserError(
             f"t holds the class {t.max() if t.min() >= 0 else t.min()}, but there are {n_classes}. "
             f"Number the classes from 0 to {n_classes - 1}."
         )
-    if (weight == 0).any():  # an example without weight is no example
-        X, t, weight = X[weight > 0], t[weight > 0], weight[weight > 0]
-    norms = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel() + bias**2
+    X, t, weight = weighted_examples(X, t, C, sample_weight)
+    norms = squared_norms(X, bias)
     task = Task(
         n_classes,
         ascent.prior_mean(mean, mean_intercept, bias),
