@@ -211,3 +211,23 @@ def test_logistic_with_intercepts_by_a_generic_optimiser(sharing):
     start = np.zeros((len(tax) + 5) * 3)
     reference = minimize(value, start, method="BFGS", options={"gtol": 1e-8})
     np.testing.assert_allclose(model.objective_, reference.fun, rtol=1e-6)
+
+
+@pytest.mark.parametrize("schedule", ["two-block", "parity", "color", "jacobi"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+def test_the_objective_is_that_of_the_weights_returned(schedule, loss):
+    """Far from the optimum too: the certificate belongs to the answer, not to another state."""
+    tax, X, y = data(n=60)
+    parameters = {"C": 0.5, "schedule": schedule, "fit_intercept": False, "tol": 5e-2}
+    model = RecursiveLogistic(tax, **parameters)
+    if loss != "logistic":
+        model = RecursiveSVM(tax, loss=loss, **parameters)
+    model.fit(X, y)
+    W = np.zeros((len(tax), X.shape[1]))
+    W[tax.numbers(model.classes_)] = model.coef_
+    W[tax.numbers(model.inner_nodes_)] = model.inner_coef_
+    z = np.where(model.classes_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
+    short = np.maximum(0, 1 - z)
+    losses = {"hinge": short, "squared_hinge": short**2, "logistic": np.logaddexp(0, -z)}
+    value = 0.5 * np.trace(W.T @ (tax.laplacian() @ W)) + 0.5 * losses[loss].sum()
+    np.testing.assert_allclose(model.objective_, value, rtol=1e-9)
