@@ -23,6 +23,7 @@ from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
 from linnaeus.solvers import local as local_problems
+from linnaeus.solvers.problem import weighted_examples
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
@@ -168,8 +169,8 @@ class TopDown(LinearClassifier):
         self.decoder_ = self._decoder(grown)
         below = sp.csr_array(Y.astype(np.int8) @ grown.ancestor_matrix[self.leaf_numbers_])
         below.data[:] = 1
-        if weight is not None and (weight == 0).any():  # an example without weight is no example
-            X, below, weight = X[weight > 0], below[weight > 0], weight[weight > 0]
+        if weight is not None:
+            X, below, weight = weighted_examples(X, below, self.C, weight)
         if self.stop is True and self.taxonomy is not None:
             self._learn_threshold(X, below, weight, dtype, seed)
         else:

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from linnaeus.execution import Executor
 from linnaeus.solvers import dual, local_fast
-from linnaeus.solvers.problem import FloatArray, IntArray, Rows, Solution
+from linnaeus.solvers.problem import FloatArray, IntArray, Rows, Solution, squared_norms
 
 TASK_ROWS = 5000  # small problems are put together until they have so many rows
 JOINT = ("crammer", "softmax")  # methods with one problem for all classes
@@ -72,9 +72,8 @@ def solve(
     executor: Executor,
 ) -> list[Local]:
     """Solve all problems; `weight` holds a positive factor of the cost of each row of X."""
-    norm2 = np.asarray(X.multiply(X).sum(axis=1)).ravel() + options.bias**2
-    d, norm2, weight = np.int64(X.shape[1]), norm2.astype(dtype), weight.astype(dtype)
-    arrays = [*Rows.of(X, dtype), d, norm2, weight, options]
+    norm2 = squared_norms(X, options.bias).astype(dtype)
+    arrays = [*Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
     tasks = _tasks(problems)
     done = executor.map(solve_task, [executor.put(a) for a in arrays], tasks)
     return [local for part in done for local in part]
