@@ -1,4 +1,7 @@
-"""``python -m benchmarks [name ...]``: run all benchmarks, or those whose names are given."""
+"""``python -m benchmarks [name ...]``: run all benchmarks, or those whose names are given.
+
+The name ``report`` makes a page of all results instead (`benchmarks.report`).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from pathlib import Path
 
 def main(names: list[str]) -> None:
     known = sorted(p.stem.removeprefix("bench_") for p in Path(__file__).parent.glob("bench_*.py"))
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in [*known, "report"]]
     if unknown:
-        sys.exit(f"There is no benchmark {unknown[0]!r}. Known: {', '.join(known)}.")
-    for name in names or known:
+        sys.exit(f"There is no benchmark {unknown[0]!r}. Known: {', '.join(known)}; report.")
+    for name in names or [*known, "report"]:
         print(f"\n== {name}", flush=True)
-        importlib.import_module(f"benchmarks.bench_{name}").main()
+        module = "report" if name == "report" else f"bench_{name}"
+        importlib.import_module(f"benchmarks.{module}").main()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -156,12 +157,31 @@ def test_back_off_is_the_deepest_node_that_is_likely_enough(lines, seed, thresho
     tax, fam, table = make(lines, seed)
     P = np.exp(paths.all_paths(fam, N_ROWS, table).score)
     leaf = np.resize(tax.leaf_numbers, N_ROWS)
-    stopped = paths.back_off(tax, P, leaf, threshold)
+    stopped = paths.back_off(tax, paths.along(tax, P, leaf), threshold)
     for i in range(N_ROWS):
         chain = [tax.index(a) for a in tax.ancestors(tax.nodes[leaf[i]])]
         likely = [v for v in chain if P[v, i] >= threshold]
         root = next(v for v in chain if tax.depth[v] == 0)
         assert stopped[i] == max(likely, key=lambda v: tax.depth[v], default=root)
+
+
+@given(edge_lists(min_nodes=2), st.integers(0, 100), st.booleans())
+def test_what_is_reached_by_steps_that_are_likely_enough(lines, seed, every):
+    """Every node has a threshold of its own; parents need not be likelier than children."""
+    tax = Taxonomy.from_edges(lines)
+    rng = np.random.default_rng(seed)
+    P, least = rng.random((N_ROWS, len(tax))), rng.random(len(tax))
+    P[rng.random(P.shape) < 0.3] = 0.0  # not offered
+    P[:, tax.root_numbers[0]] = 0.01
+    found = paths.reached(tax, sp.csr_array(P), least, every).toarray()
+    for p, kept in zip(P, found, strict=True):
+        on: set[int] = set()
+        for v in range(len(tax)):
+            above = [tax.index(a) in on for a in tax.parents(tax.nodes[v])]
+            if p[v] > 0 and p[v] >= least[v] and (not above or (all if every else any)(above)):
+                on.add(v)
+        on = on or {max(tax.root_numbers, key=lambda v, p=p: p[v])}
+        assert_array_equal(kept, [p[v] if v in on else 0 for v in range(len(tax))])
 
 
 @pytest.mark.parametrize("width", [1, 2])

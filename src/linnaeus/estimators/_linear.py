@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from typing import Any, Self
@@ -10,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -19,12 +19,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.taxonomy import Taxonomy
 
 BLOCK_BYTES = 64 << 20  # scores made at once
 LARGE = 2_000_000  # nonzeros from which sparse data are float32 by default
+
+TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -69,6 +71,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X = X.copy()
             X.sum_duplicates()
         dtype = self._dtype(X)
+        check_range(X, dtype)
         solution = self._solve(X, self._columns(Y), weight, dtype, seed)
         self._store(solution)
         return self
@@ -107,6 +110,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
         self.n_iter_ = n_iter
         self.trace_ = trace
+        if not math.isfinite(self.gap_):
+            raise UserError(
+                f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
+            )
         if self.gap_ > self.tol:
             warnings.warn(
                 f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
@@ -188,8 +195,21 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def class_costs(class_weight: Any, targets: _targets.Targets, Y: sp.csr_array) -> Any:
-    """Factors of the cost of negatives and positives of each column of Y, or None.
+def check_range(X: sp.csr_array, dtype: Any) -> None:
+    """Refuse features whose squares, summed over a row, are more than numbers of this type hold."""
+    largest = max(X.data.max(initial=0.0), -X.data.min(initial=0.0))
+    longest = max(1, int(np.diff(X.indptr).max(initial=0)))
+    if float(largest) > math.sqrt(float(np.finfo(dtype).max) / longest):
+        raise UserError(
+            f"X holds values of size {largest:.0e}, too large to be squared in {np.dtype(dtype)}. "
+            f"{TOO_LARGE}"
+        )
+
+
+def class_costs(
+    class_weight: Any, targets: _targets.Targets, Y: sp.csr_array, sample_weight: Any = None
+) -> Any:
+    """Factors of the cost of negatives and positives of each column of Y, (2, n_columns), or None.
 
     class_weight : None, "balanced" or {class: weight}; the weight of a class is that of its
         positives, and with two exclusive classes that of the other one's negatives
@@ -197,23 +217,39 @@ def class_costs(class_weight: Any, targets: _targets.Targets, Y: sp.csr_array) -
     if class_weight is None:
         return None
     out = np.ones((2, Y.shape[1]))
-    if targets.binary:
-        y = np.zeros(Y.shape[0], dtype=int)
-        y[Y.nonzero()[0]] = 1
-        keyed = class_weight
-        if isinstance(class_weight, dict):
-            keyed = {j: class_weight.get(name, 1.0) for j, name in enumerate(targets.names)}
-        out[:, 0] = compute_class_weight(keyed, classes=np.array([0, 1]), y=y)
-        return out
-    if isinstance(class_weight, str):
-        counts = np.maximum(np.bincount(Y.indices, minlength=Y.shape[1]), 1)
-        out[1] = Y.shape[0] / (Y.shape[1] * counts)
-        return out
-    column = {name: j for j, name in enumerate(targets.names)}
-    for name, value in class_weight.items():
-        if name not in column:
-            raise UserError(f"class_weight names {name!r}, which is not a class.")
-        if not value > 0:
-            raise UserError(f"The class weight of {name!r} is {value}. It must be positive.")
-        out[1, column[name]] = value
+    if not targets.binary:
+        out[1] = factors(class_weight, targets.names, Y, sample_weight)
+    elif isinstance(class_weight, str):
+        none = sp.csr_array(np.diff(Y.indptr)[:, None] == 0)
+        both = sp.csr_array(sp.hstack([none, Y]))
+        out[:, 0] = factors(class_weight, targets.names, both, sample_weight)
+    else:
+        out[:, 0] = named_factors(class_weight, targets.names)
     return out
+
+
+def factors(class_weight: Any, names: Any, Y: sp.csr_array, sample_weight: Any = None) -> Any:
+    """The factor of the cost of the positives of each column of Y, whose names are given."""
+    if not isinstance(class_weight, str):
+        return named_factors(class_weight, names)
+    if class_weight != "balanced":
+        raise UserError(
+            f"class_weight={class_weight!r} is not known. Use 'balanced' or {{class: factor}}."
+        )
+    weight = np.ones(Y.shape[0]) if sample_weight is None else np.asarray(sample_weight)
+    counts = np.asarray(weight @ Y, dtype=float)
+    return np.divide(weight.sum(), Y.shape[1] * counts, out=np.ones(Y.shape[1]), where=counts > 0)
+
+
+def named_factors(class_weight: Any, names: Any) -> np.ndarray:
+    """The factor of each name, 1 where none is given."""
+    known = set(names)
+    for name, value in class_weight.items():
+        if name not in known:
+            raise UserError(
+                f"class_weight names {shorten(name)}, which is not a class. "
+                f"The classes are {shorten(list(names))}."
+            )
+        if not (value > 0 and math.isfinite(value)):
+            raise UserError(f"The class weight of {shorten(name)} is {value}. It must be positive.")
+    return np.array([float(class_weight.get(name, 1.0)) for name in names])

@@ -11,7 +11,6 @@ score of a path and kept apart, as log Z: with one level a score is the local sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +18,8 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from linnaeus.estimators._topdown_local import Scorer
-from linnaeus.inference import paths, repair
+from linnaeus.inference import paths
 from linnaeus.taxonomy import Taxonomy
-
-THRESHOLDS = (1e-9, *np.linspace(0.05, 0.95, 19).round(2).tolist())  # tried for `stop`
 
 
 class Decoder(NamedTuple):
@@ -87,44 +84,32 @@ class Decoder(NamedTuple):
         on[none, self.best(ways, leaves)[none]] = True
         return sp.csr_array(on, dtype=np.int8)
 
-    def stopped(self, ways: paths.Ways, leaves: np.ndarray, threshold: float) -> np.ndarray:
-        """The node at which each row of one label stops: the deepest with P >= threshold."""
-        leaf = leaves[self.best(ways, leaves)]
-        return paths.back_off(self.taxonomy, self.probabilities(ways), leaf, threshold)
+    def offers(self, ways: paths.Ways, leaves: np.ndarray, least: float) -> sp.csr_array:
+        """The probabilities of the nodes that may be answers, (m, n_nodes).
 
-    def partial_sets(self, ways: paths.Ways, leaves: np.ndarray, threshold: float) -> sp.csr_array:
-        """Closed label sets over the nodes: those with P >= threshold, at least one root."""
-        if self.one:
-            nodes = self.stopped(ways, leaves, threshold)
-            return sp.csr_array(self.taxonomy.ancestor_matrix[nodes], dtype=np.int8)
+        With one label these are the nodes on the way to the best leaf; else those where `greedy`
+        went, or those with P >= least, and the best root.
+        """
         P = self.probabilities(ways)
-        on = threshold <= P
-        if ways.taken is not None:
-            on &= ways.taken
-        roots = self.taxonomy.root_numbers
-        none = ~on[roots].any(axis=0)
-        on[roots[P[roots].argmax(axis=0)][none], np.flatnonzero(none)] = True
-        return repair(self.taxonomy, sp.csr_array(on.T, dtype=np.int8))
+        if self.one:
+            return paths.along(self.taxonomy, P, leaves[self.best(ways, leaves)])
+        on = ways.taken
+        if on is None:
+            roots, on = self.taxonomy.root_numbers, least <= P
+            on[roots[P[roots].argmax(axis=0)], np.arange(P.shape[1])] = True
+        row, node = on.T.nonzero()
+        ptr = np.concatenate([[0], np.cumsum(on.sum(axis=0))])
+        return sp.csr_array((P[node, row], node, ptr), shape=(P.shape[1], P.shape[0]))
 
+    def stopped(self, offered: sp.csr_array, least: np.ndarray) -> np.ndarray:
+        """The node at which each row of one label stops; `least` holds the least P of each node."""
+        return paths.back_off(self.taxonomy, offered, least)
 
-def grid_counts(
-    decoder: Decoder, ways: paths.Ways, leaves: np.ndarray, true: sp.csr_array, real: np.ndarray
-) -> np.ndarray:
-    """For every threshold tried: labels that are right, and labels predicted, with ancestors.
-
-    true : (m, n_nodes) 0/1 closed label sets;   real : (n_nodes,) bool, nodes that count
-    """
-    counts = []
-    for threshold in THRESHOLDS:
-        on = decoder.partial_sets(ways, leaves, threshold)
-        right = on.multiply(true).tocsr()
-        counts.append([real[part.indices].sum() for part in (right, on)])
-    return np.array(counts, dtype=np.int64)
-
-
-def best_threshold(counts: Sequence[np.ndarray], n_true: int) -> tuple[float, float]:
-    """The threshold with the largest hierarchical F1, the lower of equal ones; and that F1."""
-    right, predicted = np.sum(counts, axis=0).T
-    f1 = 2 * right / np.maximum(1, predicted + n_true)
-    at = int(np.argmax(f1))
-    return THRESHOLDS[at], float(f1[at])
+    def partial_sets(self, offered: sp.csr_array, least: np.ndarray) -> sp.csr_array:
+        """Closed label sets over the nodes, at least one root."""
+        if self.one:
+            nodes = self.stopped(offered, least)
+            return sp.csr_array(self.taxonomy.ancestor_matrix[nodes], dtype=np.int8)
+        on = paths.reached(self.taxonomy, offered, least, every=True)
+        on.data = np.ones(on.nnz, dtype=np.int8)
+        return on

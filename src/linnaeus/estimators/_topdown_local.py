@@ -23,6 +23,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from linnaeus.errors import UserError
+from linnaeus.estimators._linear import factors, named_factors
 from linnaeus.execution import Executor
 from linnaeus.inference.paths import Families
 from linnaeus.solvers import dual, local
@@ -55,6 +56,28 @@ def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[local.P
         found.append(local.Problem(number, rows, Y))
         number += -(-len(lists) // dual.LANES)
     return found
+
+
+def with_factors(
+    found: list[local.Problem], fam: Families, class_weight: Any, names: list[Any], weight: Any
+) -> list[local.Problem]:
+    """The problems with factors of the cost of the positives of each child.
+
+    names : of the nodes; a misc leaf has that of its parent, and so its factor
+    """
+    if not isinstance(class_weight, str):
+        by_node = named_factors(class_weight, names)
+    out = []
+    for f, problem in enumerate(found):
+        factor = np.ones((2, problem.Y.shape[1]))
+        children = fam.children(f)
+        if isinstance(class_weight, str):
+            cost = None if weight is None else weight[problem.rows]
+            factor[1] = factors(class_weight, children, problem.Y, cost)
+        else:
+            factor[1] = by_node[children]
+        out.append(problem._replace(factor=factor))
+    return out
 
 
 class LinearModels(NamedTuple):
@@ -136,6 +159,12 @@ def train_base(
             f"estimator is {base!r}, which lacks fit, or both predict_proba and decision_function. "
             f"Give a scikit-learn classifier, or wrap it in CalibratedClassifierCV."
         )
+    weighted = weight is not None or any(problem.factor is not None for problem in found)
+    if weighted and not has_fit_parameter(base, "sample_weight"):
+        raise UserError(
+            f"estimator is {base!r}, whose fit takes no sample_weight. Leave out sample_weight and "
+            f"class_weight, or take another estimator."
+        )
 
     def fit_family(X: Any, problem: local.Problem) -> list[Any]:
         part = X[problem.rows]
@@ -143,10 +172,10 @@ def train_base(
         cost = None if weight is None else weight[problem.rows]
         rng = np.random.default_rng([seed, problem.number])
         if multiclass and problem.Y.shape[1] > 1:
-            return [_fit_choice(base, part, problem.Y, cost, rng)]
-        Y = sp.csc_array(problem.Y)
+            return [_fit_choice(base, part, problem, cost, rng)]
         return [
-            _fitted(base, part, Y[:, [c]].toarray().ravel(), cost, rng) for c in range(Y.shape[1])
+            _fitted(base, part, *_one_child(problem, c, cost), rng)
+            for c in range(problem.Y.shape[1])
         ]
 
     parts = list(executor.map(fit_family, [executor.put(X)], found))
@@ -155,10 +184,18 @@ def train_base(
     return BaseModels(parts, sizes, sparse, certain, mirrored)
 
 
-def _fit_choice(base: Any, X: Any, Y: sp.csr_array, cost: Any, rng: Any) -> Any:
+def _one_child(problem: local.Problem, c: int, cost: Any) -> tuple[np.ndarray, Any]:
+    """Who is below a child, and what each example costs."""
+    y = problem.Y[:, [c]].toarray().ravel()
+    if problem.factor is not None:
+        cost = problem.factor[y.astype(int), c] * (1.0 if cost is None else cost)
+    return y, cost
+
+
+def _fit_choice(base: Any, X: Any, problem: local.Problem, cost: Any, rng: Any) -> Any:
     """A model that chooses one child."""
-    rows, child, share = local.choices(Y)
-    if cost is not None or (share < 1).any():
+    rows, child, share = local.choices(problem)
+    if cost is not None or (share != 1).any():
         cost = share if cost is None else share * cost[rows]
     return _fitted(base, X[rows], child, cost, rng)
 

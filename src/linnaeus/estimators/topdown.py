@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.decisions import labels
 from linnaeus.errors import UserError
-from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
-from linnaeus.estimators._linear import BLOCK_BYTES, LinearClassifier
+from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
+from linnaeus.estimators._linear import BLOCK_BYTES, LinearClassifier, class_costs
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
@@ -60,14 +60,16 @@ class TopDown(LinearClassifier):
         score, else the best); "beam" looks below the `beam` best nodes of each level; "path" looks
         at all nodes. Both may be changed after `fit`.
     stop : True lets predictions end at inner nodes: at the deepest node whose probability reaches
-        `threshold_`, which out-of-fold predictions choose for the best hierarchical F1; a number is
-        such a threshold
+        `threshold_`, which out-of-fold predictions choose for the best hierarchical F1; "levels"
+        chooses one for each depth, and `threshold_` is an array; a number is such a threshold
     slope : a score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for
         logistic models, 4 for margins
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    prune : drop weights below this; `prune_loss_` says by what share the objective rose (support
-        vector machines only; nan for other losses)
-    cv : folds for `stop=True`
+    class_weight : None, "balanced" or {node: factor}, a factor of the cost of the examples below a
+        node where its model learns to tell it from its siblings; "balanced" makes siblings count
+        alike in each family: (examples of the family) / (children x examples of the child)
+    prune : drop weights below this; `prune_loss_` says by what share the objective rose
+    cv : folds for `stop=True` and `stop="levels"`
     tol : relative duality gap at which each local problem stops
     max_iter : passes of a local solver at most
     dtype : "float32" or "float64"; None takes float32 for large data
@@ -101,10 +103,11 @@ class TopDown(LinearClassifier):
         estimator: Any = None,
         decode: str = "greedy",
         beam: int = 10,
-        stop: bool | float = False,
+        stop: bool | str | float = False,
         slope: float | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        class_weight: Any = None,
         prune: float = 0.0,
         cv: int = 3,
         tol: float = 1e-2,
@@ -124,6 +127,7 @@ class TopDown(LinearClassifier):
         self.slope = slope
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
         self.prune = prune
         self.cv = cv
         self.tol = tol
@@ -155,8 +159,15 @@ class TopDown(LinearClassifier):
                     f"{name}={getattr(self, name)!r} is not known with local={self.local!r}. "
                     f"Use one of {choices}."
                 )
-        if self.stop is not True and not 0 <= self.stop < 1:
-            raise UserError(f"stop={self.stop!r} is not a probability. Use True, False, or 0 to 1.")
+        if not self._learns_to_stop() and not (
+            isinstance(self.stop, (bool, int, float, np.number)) and 0 <= self.stop < 1
+        ):
+            raise UserError(
+                f"stop={self.stop!r} is not a probability. Use True, False, 'levels', or 0 to 1."
+            )
+
+    def _learns_to_stop(self) -> bool:
+        return self.stop is True or (isinstance(self.stop, str) and self.stop == "levels")
 
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:
         return Y
@@ -171,10 +182,11 @@ class TopDown(LinearClassifier):
         below.data[:] = 1
         if weight is not None:
             X, below, weight = weighted_examples(X, below, self.C, weight)
-        if self.stop is True and self.taxonomy is not None:
+        self.threshold_: Any = 0.0
+        if not self._learns_to_stop():
+            self.threshold_ = float(self.stop)
+        elif self.taxonomy is not None:
             self._learn_threshold(X, below, weight, dtype, seed)
-        else:
-            self.threshold_ = float(self.stop) if self.stop is not True else 0.0
         return self._train(X, below, weight, dtype, seed)
 
     def _check_stop(self) -> None:
@@ -201,6 +213,7 @@ class TopDown(LinearClassifier):
     def _train(self, X: sp.csr_array, below: Any, weight: Any, dtype: Any, seed: int) -> Any:
         mirrored = self.targets_.binary and self.local == "binary"
         found = _topdown_local.problems(self.decoder_.fam, below, mirrored)
+        found = self._with_costs(found, weight)
         jobs = executor(self.n_jobs)
         if self.estimator is not None:
             return _topdown_local.train_base(
@@ -219,31 +232,48 @@ class TopDown(LinearClassifier):
         weight = np.ones(X.shape[0]) if weight is None else weight
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
 
+    def _with_costs(
+        self, found: list[local_problems.Problem], weight: Any
+    ) -> list[local_problems.Problem]:
+        """The local problems with the factors that `class_weight` means for them."""
+        if self.class_weight is None:
+            return found
+        if self.targets_.binary and self.local == "binary":
+            cost = class_costs(self.class_weight, self.targets_, found[0].Y, weight)
+            return [found[0]._replace(factor=cost)]
+        misc = self.decoder_.taxonomy.misc
+        names = [misc.get(name, name) for name in self._node_names()]
+        return _topdown_local.with_factors(
+            found, self.decoder_.fam, self.class_weight, names, weight
+        )
+
     def _learn_threshold(self, X: Any, below: Any, weight: Any, dtype: Any, seed: int) -> None:
-        """The threshold with the best hierarchical F1 of out-of-fold predictions."""
+        """The thresholds with the best hierarchical F1 of out-of-fold predictions."""
         n, folds = X.shape[0], min(self.cv, X.shape[0])
         if folds < 2:
             raise UserError(
-                f"stop=True needs 2 folds; cv={self.cv}, samples={n}. Give a threshold."
+                f"stop={self.stop!r} needs 2 folds; cv={self.cv}, samples={n}. Give a threshold."
             )
         fold = np.random.default_rng(seed).permutation(n) % folds
-        misc = self.decoder_.taxonomy.misc
-        real = np.array([name not in misc for name in self.decoder_.taxonomy.nodes])
-        counts = []
+        values = _topdown_stop.candidates(self.decoder_, self.decode)
+        offered, true = [], []
         for k in range(folds):
             rest, part = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             costs = None if weight is None else weight[rest]
             models = self._train(X[rest], below[rest], costs, dtype, seed)
             for block in self._row_blocks(part.size):
-                here = part[block]
-                ways = self._ways(models, X[here], self.decode)
-                counts.append(
-                    _topdown_decode.grid_counts(
-                        self.decoder_, ways, self.leaf_numbers_, below[here], real
-                    )
-                )
-        n_true = int(real[below.indices].sum())
-        self.threshold_, self.threshold_f1_ = _topdown_decode.best_threshold(counts, n_true)
+                ways = self._ways(models, X[part[block]], self.decode)
+                offered.append(self.decoder_.offers(ways, self.leaf_numbers_, values[0]))
+            true.append(below[part])
+        grown = self.decoder_.taxonomy
+        real = np.array([name not in grown.misc for name in grown.nodes])
+        answers, truth = (sp.csr_array(sp.vstack(parts)) for parts in (offered, true))
+        held = _topdown_stop.Held(self.decoder_, answers, truth, real)
+        self.threshold_, self.threshold_f1_ = _topdown_stop.one_threshold(held, values)
+        if self.stop == "levels":
+            self.threshold_, self.threshold_f1_ = _topdown_stop.level_thresholds(
+                held, values, self.threshold_, self.threshold_f1_
+            )
 
     def _store(self, models: Any) -> None:
         self.models_ = models
@@ -310,18 +340,27 @@ class TopDown(LinearClassifier):
     def predict(self, X: Any) -> Any:
         """Labels in the form that was taught; with `stop` they may be inner nodes."""
         decoder, leaves = self._fitted_decoder(), self.leaf_numbers_
-        stop = self.threshold_ if self.taxonomy_ is not None else 0.0
+        if self.taxonomy_ is not None and np.any(self.threshold_):
+            return self._predict_partial(X)
         if self.targets_.one:
-            if stop:
-                parts = self._blocks(X, lambda ways: decoder.stopped(ways, leaves, stop))
-                return self._own_names(np.concatenate(parts))
             parts = self._blocks(X, lambda ways: decoder.best(ways, leaves))
             return self.classes_[np.concatenate(parts)]
-        if stop:
-            parts = self._blocks(X, lambda ways: decoder.partial_sets(ways, leaves, stop))
-            return self._partial_answer(sp.vstack(parts, format="csr"))
         parts = self._blocks(X, lambda ways: decoder.leaf_sets(ways, leaves))
         return _targets.answer(self.targets_, sp.vstack(parts, format="csr"), self.taxonomy_)
+
+    def _predict_partial(self, X: Any) -> Any:
+        """Labels that may be inner nodes, by the thresholds."""
+        decoder, leaves, depth = self.decoder_, self.leaf_numbers_, self.decoder_.taxonomy.depth
+        least = np.broadcast_to(self.threshold_, depth.max() + 1)[depth]
+
+        def offers(ways: paths.Ways) -> sp.csr_array:
+            return decoder.offers(ways, leaves, least.min())
+
+        if self.targets_.one:
+            parts = self._blocks(X, lambda ways: decoder.stopped(offers(ways), least))
+            return self._own_names(np.concatenate(parts))
+        parts = self._blocks(X, lambda ways: decoder.partial_sets(offers(ways), least))
+        return self._partial_answer(sp.vstack(parts, format="csr"))
 
     def node_scores(self, X: Any) -> sp.csr_array:
         """The probability of every node on the way, (n, n_nodes); 0 where `decode` did not look.

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from linnaeus.inference import paths_fast
 from linnaeus.taxonomy import Taxonomy
@@ -110,14 +111,42 @@ def best_nodes(score: FloatArray, nodes: IntArray, width: int) -> tuple[IntArray
     return best, value
 
 
-def back_off(
-    taxonomy: Taxonomy, score: FloatArray, leaf: IntArray, least: npt.ArrayLike
-) -> IntArray:
-    """For every row the deepest node on the way to its leaf whose score is at least `least`."""
-    lists, out = taxonomy.ancestor_lists, np.empty(leaf.size, dtype=np.int32)
-    least = np.ascontiguousarray(np.broadcast_to(np.asarray(least, dtype=float), leaf.shape))
-    paths_fast.back_off(
-        lists.ptr, lists.nodes, taxonomy.depth, score, leaf.astype(np.int32), least, out
+def along(taxonomy: Taxonomy, score: FloatArray, leaf: IntArray) -> sp.csr_array:
+    """The scores of the nodes above and at one leaf of each row, (m, n_nodes)."""
+    lists = taxonomy.ancestor_lists
+    size = np.diff(lists.ptr)[leaf]
+    ptr = np.concatenate([[0], np.cumsum(size)])
+    row = np.repeat(np.arange(leaf.size), size)
+    nodes = lists.nodes[np.arange(ptr[-1]) + (lists.ptr[leaf] - ptr[:-1])[row]]
+    out = sp.csr_array((score[nodes, row], nodes, ptr), shape=(leaf.size, len(taxonomy)))
+    out.sort_indices()
+    return out
+
+
+def reached(
+    taxonomy: Taxonomy, offered: sp.csr_array, least: npt.ArrayLike, every: bool
+) -> sp.csr_array:
+    """What is left of the nodes offered when every step down needs enough score.
+
+    A node stays if its score is at least `least` (a number, or one per node) and its parents stay:
+    `every` one of them, or one. Where no root has enough, the best root stays.
+    """
+    ptr, nodes = offered.indptr.astype(np.int64), offered.indices.astype(np.int32)
+    keep, mark = np.empty(nodes.size, dtype=bool), np.full(len(taxonomy), -1, dtype=np.int64)
+    enough = np.ascontiguousarray(np.broadcast_to(np.asarray(least, float), len(taxonomy)))
+    dag = taxonomy.dag
+    paths_fast.reach(
+        dag.parent_ptr, dag.parents, ptr, nodes, offered.data, enough, every, mark, keep
+    )
+    ends = np.concatenate([[0], np.cumsum(keep)])[ptr]
+    return sp.csr_array((offered.data[keep], nodes[keep], ends), shape=offered.shape)
+
+
+def back_off(taxonomy: Taxonomy, offered: sp.csr_array, least: npt.ArrayLike) -> IntArray:
+    """For every row the deepest node offered that can be reached with enough score."""
+    kept, out = reached(taxonomy, offered, least, every=False), np.empty(offered.shape[0], np.int32)
+    paths_fast.deepest(
+        taxonomy.depth, kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data, out
     )
     return out
 

@@ -37,27 +37,46 @@ def best_nodes(score, nodes, best, value):
 
 
 @njit(cache=True, nogil=True)
-def back_off(ptr, ancestors, depth, score, leaf, least, out):
-    """The deepest node above or at a leaf whose score is at least `least`.
+def reach(parent_ptr, parents, ptr, nodes, score, least, every, mark, keep):
+    """Mark what is reached from the roots: nodes with enough score below nodes that are reached.
 
-    Of equally deep ones the better, then the lower; where no score is large enough, the best of the
-    roots above the leaf.
+    Where no root has enough, the best root is marked alone.
 
-    ptr, ancestors : CSR lists of ancestors, each node last in its own
-    leaf  : (m,) int32;   least : (m,) float64;   out : (m,) int32, result
+    ptr, nodes, score : CSR rows of scored nodes; nodes ascend, so parents come first
+    least : (n_nodes,) float64;   every : bool, all parents must be reached, else one of them
+    mark  : (n_nodes,) int64, work space, -1 everywhere;   keep : (n_scored,) bool, result
     """
-    for i in range(leaf.size):
-        best, root = -1, -1
-        for e in range(ptr[leaf[i]], ptr[leaf[i] + 1]):
-            v = ancestors[e]
-            s = score[v, i]
-            if depth[v] == 0 and (root < 0 or s > score[root, i]):
-                root = v
-            if s >= least[i]:
-                deeper = best < 0 or depth[v] > depth[best]
-                if deeper or (depth[v] == depth[best] and s > score[best, i]):
-                    best = v
-        out[i] = best if best >= 0 else root
+    for i in range(ptr.size - 1):
+        root, none = -1, True
+        for j in range(ptr[i], ptr[i + 1]):
+            v = nodes[j]
+            n_parents, n_reached = parent_ptr[v + 1] - parent_ptr[v], 0
+            if n_parents == 0 and (root < 0 or score[j] > score[root]):
+                root = j
+            for e in range(parent_ptr[v], parent_ptr[v + 1]):
+                n_reached += mark[parents[e]] == i
+            below = n_reached == n_parents if every or n_parents == 0 else n_reached > 0
+            keep[j] = below and score[j] >= least[v]
+            if keep[j]:
+                mark[v] = i
+                none = False
+        if none and root >= 0:
+            keep[root] = True
+
+
+@njit(cache=True, nogil=True)
+def deepest(depth, ptr, nodes, score, out):
+    """The deepest node of each row; of equally deep ones the better, then the lower.
+
+    ptr, nodes, score : CSR rows of scored nodes, none empty;   out : (m,) int32, result
+    """
+    for i in range(out.size):
+        best = ptr[i]
+        for j in range(ptr[i] + 1, ptr[i + 1]):
+            further = depth[nodes[j]] - depth[nodes[best]]
+            if further > 0 or (further == 0 and score[j] > score[best]):
+                best = j
+        out[i] = nodes[best]
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,8 @@ for every wrong class k != t_i, with a_i = sum_k u_ik <= c_i:
 
 One example's multipliers are made optimal at a time, the sequential dual method of [Keerthi2008];
 `crammer_fast` has the step. Full passes over all classes alternate with short passes over the
-classes whose multipliers are positive. The certificate is the duality gap at the final weights,
+classes whose multipliers are positive. Where that has taken as long as the interior point method of
+`crammer_interior` would, for few classes and features, that one takes over. The certificate is the duality gap at the final weights,
 
     P - D = sum_i ( c_i loss_i - sum_k u_ik h_ik ),     h_ik = 1 + w_k.x_i - w_{t_i}.x_i,
 
@@ -29,6 +30,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.solvers import crammer_fast as fast
+from linnaeus.solvers import crammer_interior, gram
 from linnaeus.solvers.problem import Rows, Solution, example_weights
 
 Values = npt.NDArray[np.float64]
@@ -39,6 +41,8 @@ FALL = 0.3  # short passes go on until the gap they measure has fallen to this p
 PROMISING = 2.0  # a full pass that measures so many times the tolerance calls for a certificate
 NOISE = 10  # units of rounding in all losses together, below which the gap may stall
 PATIENCE = 10  # full passes without a smaller gap, after which it has stalled
+PASS = 5e3  # multiplications that a pass is worth before it has begun
+LAST = 20.0  # what the interior point method may cost, by the descent, when passes run out
 
 
 class MulticlassSolution(Solution):
@@ -113,6 +117,8 @@ class _Descent:
         self.W = np.zeros((n_features + 1, width), dtype=dtype)
         self.work = _work(K, width, dtype)
         self.still = 10 * np.finfo(dtype).eps
+        self.entries, self.spent = np.diff(problem.indptr) + 1, 0.0  # multiplications, about
+        self.budget = gram.work(problem.target.size, n_features, problem.data.size, K)
         self.sums = np.zeros(4)  # loss, gap, squared norm of W, examples that moved
         self.n_iter, self.stalled, self.least = 0, 0, np.inf
         self.trace: list[dict[str, float]] = []
@@ -140,11 +146,36 @@ class _Descent:
                     return
             else:
                 self._record()
+            if self.spent > self.budget:
+                self._certify()
+                return self._polish(tol)
             for _ in range(min(SHORT_PASSES, max_iter - self.n_iter)):
                 self._pass(fast.short_pass, live[self.lists.size[live] > 0])
                 if self.sums[1] <= FALL * gap:
                     break
         self._certify()
+        unsolved = self.sums[1] > tol * self.objective
+        if unsolved and LAST * self.spent > self.budget:
+            self._polish(tol)
+
+    def _polish(self, tol: float) -> None:
+        """Let the interior point method finish. It starts anew: weights near the edge would be a bad start."""
+        problem, K = self.problem, self.problem.n_classes
+        rows, live = Rows(problem.indptr, problem.indices, problem.data), problem.cost > 0
+        examples = gram.Examples.of(rows, self.W.shape[0] - 1, float(problem.bias))
+        done = crammer_interior.polish(
+            gram.Examples(examples.X[live]), problem.target[live], K, problem.cost[live],
+            tol=tol, dtype=self.W.dtype,
+        )  # fmt: skip
+        self.n_iter += done.n_iter
+        if done.primal - done.dual < self.sums[1]:
+            U = np.zeros((live.size, K))
+            U[live] = done.U.T
+            self.lists = _first_lists(problem, sp.csr_array(U), 1.0)
+            self.W[:, :K] = done.W.T
+            norm2 = float(np.square(done.W).sum())
+            self.sums[:] = done.primal - 0.5 * norm2, done.primal - done.dual, norm2, 0.0
+        self._record()
 
     def _is_over(self) -> bool:
         """Whether the full pass just made leaves nothing to do: no move, or only rounding."""
@@ -159,6 +190,8 @@ class _Descent:
         order = self.rng.permutation(rows)
         visits(order, self.problem, self.lists, self.W, self.still, self.work, self.sums)
         self.n_iter += 1
+        classes = 2.0 + 0.1 * self.problem.n_classes if visits is fast.full_pass else 4.0
+        self.spent += classes * float(self.entries[rows].sum()) + 10.0 * rows.size + PASS
 
     def _certify(self) -> None:
         fast.certificate(self.problem, self.lists, self.W, self.work, self.sums)

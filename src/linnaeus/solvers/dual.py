@@ -17,6 +17,7 @@ The steps are in `dual_fast`. Every class is at most its own gap away from its o
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,6 +186,17 @@ def solve_block(
     return run.finish()
 
 
+def warm_orders(positives: sp.csr_array, rng: np.random.Generator) -> Iterator[Any]:
+    """Orders of the first epochs: the positives and a sample a few times, then everybody."""
+    n = positives.shape[0]
+    positive = np.flatnonzero(np.diff(positives.indptr))
+    others = rng.integers(0, n, size=WARM_OTHERS * positive.size)
+    base = np.unique(np.concatenate([positive, others])).astype(np.int32)
+    for _ in range(WARM_EPOCHS if base.size < n else 0):
+        yield rng.permutation(base)
+    yield rng.permutation(n).astype(np.int32)
+
+
 class Run:
     """One block while it is solved; `solvers.recursive` runs blocks step by step."""
 
@@ -213,14 +225,8 @@ class Run:
 
     def warm_up(self) -> None:
         """Epochs over the positives and a sample, then one over everybody."""
-        n = self.sign.shape[0]
-        positive = np.flatnonzero(np.diff(self.task.positives.indptr))
-        others = self.rng.integers(0, n, size=WARM_OTHERS * positive.size)
-        base = np.unique(np.concatenate([positive, others])).astype(np.int32)
-        epochs = WARM_EPOCHS if base.size < n else 0
-        for _ in range(epochs):
-            self.epoch(self.rng.permutation(base))
-        self.epoch(self.rng.permutation(n).astype(np.int32))
+        for order in warm_orders(self.task.positives, self.rng):
+            self.epoch(order)
 
     def restart(self, duals: sp.csr_array) -> None:
         """Weights from given dual variables; then everybody is looked at once."""

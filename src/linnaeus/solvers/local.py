@@ -22,12 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import logsumexp
 
 from linnaeus.execution import Executor
 from linnaeus.solvers import dual, local_fast
 from linnaeus.solvers.problem import FloatArray, IntArray, Rows, Solution, squared_norms
 
 TASK_ROWS = 5000  # small problems are put together until they have so many rows
+BLOCK = 1 << 22  # scores made at once
 JOINT = ("crammer", "softmax")  # methods with one problem for all classes
 
 
@@ -37,6 +39,7 @@ class Problem(NamedTuple):
     number: int  # of the first block of classes: its stream of random numbers
     rows: IntArray  # (m,)
     Y: sp.csr_array  # (m, k) 0/1
+    factor: FloatArray | None = None  # (2, k) of the cost of negatives and positives of each class
 
 
 class Options(NamedTuple):
@@ -106,7 +109,7 @@ def _solve(
 ) -> Local:
     dtype, Y, rows = X.data.dtype, problem.Y, problem.rows
     if options.method in JOINT:
-        which, _, share = choices(Y)
+        which, _, share = choices(problem)
         rows = rows[which]
         cost = weight[rows] * share.astype(dtype)
     else:
@@ -121,13 +124,15 @@ def _solve(
     return _without_zeros(local) if options.prune > 0 else local
 
 
-def choices(Y: sp.csr_array) -> tuple[Any, Any, FloatArray]:
+def choices(problem: Problem) -> tuple[Any, Any, FloatArray]:
     """Rows, the one class of each, and its share of the weight; rows come once with each class."""
+    Y = problem.Y
     size = np.diff(Y.indptr)
     size = np.where(size < Y.shape[1], size, 0)
     rows = np.repeat(np.arange(size.size), size)
     kept = np.repeat(size > 0, np.diff(Y.indptr))
-    return rows, Y.indices[kept], 1.0 / size[rows]
+    chosen, share = Y.indices[kept], 1.0 / size[rows]
+    return rows, chosen, share if problem.factor is None else share * problem.factor[1][chosen]
 
 
 def _constant(k: int, answer: float, dtype: Any) -> Local:
@@ -150,6 +155,8 @@ def _machines(
         lanes = slice(first, min(first + dual.LANES, k))
         Y = problem.Y if k <= dual.LANES else sp.csr_array(problem.Y[:, lanes])
         C = np.full((2, Y.shape[1]), options.C, dtype=dtype)
+        if problem.factor is not None:
+            C *= problem.factor[:, lanes].astype(dtype)
         run = dual.Run(part, norm2, cost, d, dual.Task(number, Y, C, None, None, options=common))
         run.warm_up()
         blocks.append(run.finish())
@@ -175,20 +182,54 @@ def _other(part: Rows, features: IntArray, cost: Any, options: Options, problem:
     if options.method == "crammer":
         from linnaeus.solvers import crammer
 
-        solution = crammer.solve(X, choices(Y)[1], Y.shape[1], random_state=seed, **common)
+        solution = crammer.solve(X, choices(problem)[1], Y.shape[1], random_state=seed, **common)
     elif options.method == "softmax":
         from linnaeus.solvers import softmax
 
-        solution = softmax.solve(X, choices(Y)[1], Y.shape[1], seed=seed, **common)
+        solution = softmax.solve(X, choices(problem)[1], Y.shape[1], seed=seed, **common)
     else:
         from linnaeus.solvers import logistic
 
-        solution = logistic.solve(X, Y, seed=seed, **common)
-    W = np.ascontiguousarray(solution.coef.T, dtype=dtype)
-    W[np.abs(W) < options.prune] = 0
-    P, D = float(solution.objective.sum()), float(solution.dual.sum())
-    rise = np.nan if options.prune > 0 else 0.0  # not measured
-    return Local(features, W, solution.intercept.astype(dtype), P, D, solution.n_iter, rise)
+        by_class = None if problem.factor is None else problem.factor.T
+        solution = logistic.solve(X, Y, seed=seed, class_weight=by_class, **common)
+    W, b = np.ascontiguousarray(solution.coef.T, dtype=dtype), solution.intercept.astype(dtype)
+    P, D, rise = float(solution.objective.sum()), float(solution.dual.sum()), 0.0
+    if options.prune > 0:
+        W[np.abs(W) < options.prune] = 0
+        rise = objective(X, W, b, cost, options, problem) - P
+    return Local(features, W, b, P, D, solution.n_iter, rise)
+
+
+def objective(
+    X: sp.csr_array, W: FloatArray, b: FloatArray, cost: Any, options: Options, problem: Problem
+) -> float:
+    """The objective of given weights, for the methods without a pass of their own."""
+    size = float(np.square(W, dtype=float).sum())
+    if options.bias:
+        size += float(np.square(b / options.bias, dtype=float).sum())
+    step, loss = max(1, BLOCK // b.size), 0.0
+    for first in range(0, X.shape[0], step):
+        rows = slice(first, min(first + step, X.shape[0]))
+        Z = np.asarray(X[rows] @ W, dtype=float) + b
+        loss += float(_losses(Z, rows, options.method, problem) @ cost[rows])
+    return 0.5 * size + options.C * loss
+
+
+def _losses(Z: Any, rows: slice, method: str, problem: Problem) -> Any:
+    """The loss of some rows with scores Z, before the cost of each row."""
+    if method == "logistic":
+        y = problem.Y[rows].toarray() > 0
+        loss = np.logaddexp(0.0, np.where(y, -Z, Z))
+        if problem.factor is not None:
+            loss *= np.where(y, problem.factor[1], problem.factor[0])
+        return loss.sum(axis=1)
+    at = np.arange(len(Z)), choices(problem)[1][rows]
+    own = Z[at]
+    if method == "softmax":
+        return logsumexp(Z, axis=1) - own
+    Z += 1.0
+    Z[at] -= 1.0
+    return Z.max(axis=1) - own
 
 
 def _without_zeros(local: Local) -> Local:

@@ -18,6 +18,7 @@ derivation in docs/maths/logistic.md.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,8 +130,10 @@ def _tasks(
 def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: Task) -> Part:
     """Solve the classes of one block."""
     run = _Run(rows, int(n_features), norms, weight, task)
-    n_first = ascent.FIRST_LOOK if task.start is None else 0
-    if not ascent.ascend(run, norms.size, n_first, task.options.max_iter, task.options.seed):
+    by_newton = newton.suits(norms.size, int(n_features))
+    n_first = ascent.FIRST_LOOK if task.start is None and not by_newton else 0
+    limit = 0 if by_newton else task.options.max_iter
+    if not ascent.ascend(run, norms.size, n_first, limit, task.options.seed):
         run.finish()
     return run.part()
 
@@ -298,10 +301,15 @@ class _Losses:
         fast.binary_product(*self.data, self.H, D, out, self.z)
         return out
 
-    def diagonal(self) -> FloatArray:
-        out = np.ones_like(self.run.W)
-        fast.diagonal(*self.data, self.H, out)
-        return out
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        run, d = self.run, self.run.W.shape[0] - 1
+        if d <= newton.FEW:
+            h = self.H.sum(axis=1, dtype=np.float64)
+            Q = newton.second_moments(run.rows, float(run.bias), d, h)
+            return newton.correlated(Q, self.H.sum(axis=0, dtype=np.float64))
+        M = np.ones_like(run.W)
+        fast.diagonal(*self.data, self.H, M)
+        return lambda R: np.asarray(R / M)
 
     def dot(self, A: FloatArray, B: FloatArray) -> npt.NDArray[np.float64]:
         return self.run.dots(A, B)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 
@@ -335,3 +336,117 @@ def softmax_product(rows, bias, weight, H, D, out, z):
         for k in range(z.size):
             z[k] = weight[i] * H[i, k] * (z[k] - mean)
         scatter(rows, i, bias, z, out)
+
+
+@njit(cache=True, nogil=True)
+def eliminate(tree, extra, inverse):
+    """inverse (nodes,) = 1 / pivots of L + diag(extra on the leaves), children first.
+
+    tree  : `tree_logistic.Tree`, parents before children, leaves last
+    extra : (leaves,) float64
+    """
+    first = tree.parent.size - extra.size
+    for v in range(tree.parent.size):
+        inverse[v] = tree.diagonal[v]
+    for v in range(tree.parent.size - 1, -1, -1):
+        pivot = inverse[v] + extra[v - first] if v >= first else inverse[v]
+        inverse[v] = 1.0 / pivot
+        if tree.parent[v] >= 0:
+            inverse[tree.parent[v]] -= tree.edge[v] ** 2 * inverse[v]
+
+
+@njit(cache=True, nogil=True)
+def substitute(tree, inverse, rhs, out):
+    """out (nodes,) solves the eliminated system; rhs (leaves,) is zero at the other nodes."""
+    first = tree.parent.size - rhs.size
+    for v in range(first):
+        out[v] = 0.0
+    for v in range(tree.parent.size - 1, -1, -1):
+        if v >= first:
+            out[v] = rhs[v - first]
+        if tree.parent[v] >= 0:
+            out[tree.parent[v]] -= tree.edge[v] * inverse[v] * out[v]
+    for v in range(tree.parent.size):
+        if tree.parent[v] >= 0:
+            out[v] -= tree.edge[v] * out[tree.parent[v]]
+        out[v] *= inverse[v]
+
+
+@njit(cache=True, nogil=True)
+def tree_products(tree, V):
+    """V (rows, leaves) <- V K, K = L^-1 on the leaves; return tr(V K V') of the old V."""
+    rhs, out = np.empty(V.shape[1]), np.empty(tree.parent.size)
+    first, total = out.size - rhs.size, 0.0
+    for j in range(V.shape[0]):
+        for k in range(rhs.size):
+            rhs[k] = V[j, k]
+        substitute(tree, tree.inverse, rhs, out)
+        for k in range(rhs.size):
+            V[j, k] = out[first + k]
+            total += rhs[k] * out[first + k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def tree_step(tree, a, u, z, pi, work, nodes):
+    """Write the probabilities with  logit pi' = z + a K u (pi - pi')  and their logits to work.
+
+    a = ||x||^2;  u, z, pi : (leaves,);  work : (7, leaves);  nodes : (2, N)
+    Newton's method on the convex function whose gradient in s = logit pi' - z is
+    L s / a - u (pi - sigma(z + s)): linear at internal nodes, and one elimination a step.
+    A step that goes too far is cut where the slope along it should vanish.
+    """
+    logit, p, s, pull, new_p, h, rhs = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    inverse, out = nodes[0], nodes[1]
+    first = out.size - z.size
+    for k in range(z.size):  # s = 0 satisfies the equations of the internal nodes
+        logit[k] = z[k]
+        p[k] = sigmoid(z[k])
+        s[k] = pull[k] = 0.0
+    for _ in range(30):
+        for k in range(z.size):
+            h[k] = a * u[k] * p[k] * (1.0 - p[k])
+            rhs[k] = a * u[k] * (pi[k] - p[k]) + h[k] * s[k]
+        eliminate(tree, h, inverse)
+        substitute(tree, inverse, rhs, out)
+        before = after = move = 0.0
+        for k in range(z.size):
+            d = out[first + k] - s[k]
+            new_p[k] = sigmoid(z[k] + out[first + k])
+            before += (pull[k] - a * u[k] * (pi[k] - p[k])) * d
+            after += (a * u[k] * (new_p[k] - p[k]) - h[k] * d) * d
+            move = max(move, abs(d))
+        t = before / (before - after) if after > -0.5 * before else 1.0
+        for k in range(z.size):
+            d = out[first + k] - s[k]
+            pull[k] += t * (rhs[k] - h[k] * out[first + k] - pull[k])
+            s[k] += t * d
+            logit[k] = z[k] + s[k]
+            p[k] = new_p[k] if t == 1.0 else sigmoid(logit[k])
+        if move < 0.1:  # what is left after such a step is of second order
+            break
+
+
+@njit(cache=True, nogil=True)
+def tree_sweep(order, rows, bias, norms, weight, cost, y, tree, W, r, pi, z, work, nodes):
+    """One pass of block coordinate ascent: all leaves of an example at a time.
+
+    z : (leaves,) like W;   work : (10, leaves) float64;   nodes : (2, nodes) float64
+    """
+    u, score, old = work[7], work[8], work[9]
+    first = nodes.shape[1] - z.size
+    for i in order:
+        gather(rows, i, bias, W, z)
+        for k in range(z.size):
+            u[k] = weight[i] * cost[y[i, k], k]
+            score[k] = z[k]
+            old[k] = pi[i, k]
+        tree_step(tree, norms[i], u, score, old, work[:7], nodes)
+        for k in range(z.size):
+            r[i, k] = work[0, k]
+            pi[i, k] = work[1, k]
+            u[k] *= old[k] - float(pi[i, k])  # of what was stored, rounding included
+        substitute(tree, tree.inverse, u, nodes[1])
+        for k in range(z.size):
+            z[k] = nodes[1, first + k]
+        scatter(rows, i, bias, z, W)

@@ -3,9 +3,13 @@
     minimise  f_b(w_b) = 1/2 ||w_b - m_b||^2 + (a smooth convex loss of w_b),      b = 1 ... m
 
 The columns of W (features, B) are the variables: every column a problem of its own (m = B), or
-all columns together one problem (m = 1). Each step solves H p = -g by conjugate gradients with
-the diagonal of H as preconditioner, then halves p until the value has fallen enough. Far from the
-optimum the system is solved roughly, near it closely, so that convergence is superlinear.
+all columns together one problem (m = 1). Each step solves H p = -g by preconditioned conjugate
+gradients, then halves p until the value has fallen enough. Far from the optimum the system is
+solved roughly, near it closely, so that convergence is superlinear.
+
+Preconditioners: the diagonal of H; or with few features (`FEW`), where rows are correlated and
+the diagonal says little, H_b = I + X' diag(h_b) X is taken for I + s_b Q, s_b = sum_i h_ib and Q
+the mean of x x' under sum_b h_ib. One eigendecomposition of Q serves all columns.
 
 Certificate: f is strongly convex with modulus one, hence f(w) - min f <= 1/2 ||g||^2. For the
 logistic losses this bound is a duality gap (docs/maths/logistic.md).
@@ -13,15 +17,20 @@ logistic losses this bound is a duality gap (docs/maths/logistic.md).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.solvers.problem import FloatArray
+from linnaeus.solvers import newton_fast as fast
+from linnaeus.solvers.problem import FloatArray, Rows
 
 Values = npt.NDArray[np.float64]
 
+FEW = 200  # features up to which correlations among them are worth a dense matrix
+ROWS = 20  # rows a feature from which correlations are taken
+ROUGHEST = 0.3  # residual of the linear system, as a share of the gradient
 MAX_HALVINGS = 30
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must bring
 
@@ -35,11 +44,47 @@ class Problem(Protocol):
     def product(self, D: FloatArray) -> FloatArray:
         """The Hessians times the columns of D."""
 
-    def diagonal(self) -> FloatArray:
-        """The diagonals of the Hessians."""
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        """What takes residuals to about the Hessians' inverse times them."""
 
     def dot(self, A: FloatArray, B: FloatArray) -> Values:
         """The inner products (m,)."""
+
+
+def suits(n_rows: int, n_features: int) -> bool:
+    """Whether there are few features for many rows: coordinate ascent would be slow."""
+    return n_features <= FEW and n_rows >= ROWS * (n_features + 1)
+
+
+def second_moments(rows: Rows, bias: float, n_features: int, h: Values) -> Values:
+    """Q = sum_i h_i x_i x_i' over sum h, (d + 1, d + 1), from a part of the rows if they are many."""
+    Q = np.zeros((n_features + 1, n_features + 1))
+    step = max(1, h.size // (ROWS * (n_features + 1)))
+    fast.second_moments(rows, bias, h, step, Q)
+    return Q / max(float(h[::step].sum()), 1e-300)
+
+
+def correlated(
+    Q: Values, columns: Values, basis: Values | None = None
+) -> Callable[[FloatArray], FloatArray]:
+    """R -> (I + columns_b Q)^-1 r_b for every column; columns are rotated by `basis` before."""
+    values, vectors = np.linalg.eigh(Q)
+    share = 1.0 / (1.0 + np.maximum(values, 0.0)[:, None] * columns)
+
+    def apply(R: FloatArray) -> FloatArray:
+        V, scale = vectors.astype(R.dtype), share.astype(R.dtype)
+        if basis is None:
+            return _product(V, scale * _product(V.T, R))
+        U = basis.astype(R.dtype)
+        return _product(_product(V, scale * _product(_product(V.T, R), U)), U.T)
+
+    return apply
+
+
+def _product(A: FloatArray, B: FloatArray) -> FloatArray:
+    out = np.empty((A.shape[0], B.shape[1]), dtype=B.dtype)
+    fast.product(np.ascontiguousarray(A), np.ascontiguousarray(B), out)
+    return out
 
 
 class Minimum(NamedTuple):
@@ -75,7 +120,9 @@ def minimise(
         if not open_.any() or n_passes >= max_passes:
             return Minimum(W, value, np.minimum(bound, value), n_passes)
         share = 0.5 * squared / np.maximum(np.abs(value), 1e-300)
-        rough = np.clip(share ** (2 / 3), np.finfo(W.dtype).eps ** (1 / 3), 0.1)
+        enough = 0.5 * np.sqrt(tol / np.maximum(share, 1e-300))  # brings the bound to tol / 4
+        close = np.maximum(share ** (2 / 3), np.finfo(W.dtype).eps ** (1 / 3))
+        rough = np.minimum(np.maximum(close, enough), ROUGHEST)
         p, n_products = _direction(problem, g, open_, rough, max_passes - n_passes)
         slope = problem.dot(g, p)
         open_ &= slope < -np.finfo(W.dtype).eps * np.abs(value)  # more is lost in rounding
@@ -87,10 +134,10 @@ def _direction(
     problem: Problem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
 ) -> tuple[FloatArray, int]:
     """Solve H p = -g to a residual of `rough` times ||g|| where `open_`; elsewhere p = 0."""
-    dtype, M = g.dtype, problem.diagonal()
+    dtype, precondition = g.dtype, problem.preconditioner()
     p, residual = np.zeros_like(g), -g
     target = rough**2 * problem.dot(g, g)
-    y = residual / M
+    y = precondition(residual)
     d, ry = y.copy(), problem.dot(residual, y)
     active, n = open_.copy(), 0
     while active.any() and n < max(limit, 1):
@@ -102,7 +149,7 @@ def _direction(
         p += alpha * d
         residual -= alpha * Hd
         active &= problem.dot(residual, residual) > target
-        y = residual / M
+        y = precondition(residual)
         before, ry = ry, problem.dot(residual, y)
         beta = np.where(active, ry / np.where(active, before, 1.0), 0.0).astype(dtype)
         d = y + beta * d

@@ -34,7 +34,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from linnaeus.execution import Executor, Serial
-from linnaeus.solvers import dual
+from linnaeus.solvers import dual, joint
 from linnaeus.solvers.problem import FloatArray, Rows, Solution, weighted_examples
 
 MEMORY = 4  # rounds remembered to speed the internal nodes up
@@ -173,6 +173,18 @@ def solve(
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    found = None
+    if schedule == "two-block":
+        found = joint.coupling(structure.S, structure.mix, structure.reduced())
+    if found is not None:
+        cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
+        joint_options = joint.Options(loss == "squared_hinge", float(bias), share_bias, seed)
+        return Result(
+            *joint.solve(
+                X, Y, found, weight, cost, joint_options, tol=tol, max_rounds=max_iter,
+                dtype=dtype, executor=executor,
+            )
+        )
     shared = dual.shared_arrays(X, weight, bias, dtype)
     options = dual.Options(loss == "squared_hinge", float(bias), tol, 0, seed, 0.0, True)
     outer = _Outer(structure, X.shape[1], dtype, schedule, share_bias)

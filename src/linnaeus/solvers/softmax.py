@@ -17,6 +17,7 @@ the weights. Loops are in `logistic_fast`, the derivation in docs/maths/logistic
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,8 +241,12 @@ class _Run:
         fast.softmax_product(self.rows, self.bias, self.weight, self.pi, D, out, self.z)
         return out
 
-    def diagonal(self) -> FloatArray:
-        out = np.ones_like(self.W)
-        H = self.weight[:, None].astype(self.W.dtype) * self.pi * (1 - self.pi)
-        fast.diagonal(self.rows, self.bias, H, out)
-        return out
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        H, M = self.weight[:, None].astype(self.W.dtype) * self.pi * (1 - self.pi), self.W
+        if M.shape[0] - 1 <= newton.FEW:
+            h = H.sum(axis=1, dtype=np.float64)
+            Q = newton.second_moments(self.rows, float(self.bias), M.shape[0] - 1, h)
+            return newton.correlated(Q, H.sum(axis=0, dtype=np.float64))
+        M = np.ones_like(self.W)
+        fast.diagonal(self.rows, self.bias, H, M)
+        return lambda R: np.asarray(R / M)

@@ -1,0 +1,418 @@
+"""Recursive regularisation in its joint dual: all classes at once, other nodes eliminated.
+
+    maximise_A  sum A - conj(A) - 1/2 tr(V' K V),      V_n = sum_i A_in y_in x_i,   0 <= A (<= C)
+
+K is the inverse of the grounded Laplacian of [GopalYang2015] (10), restricted to the classes. With
+R = L_II - L_IT S^-1 L_TI = F F' (F triangular, nodes below before nodes above)
+
+    K = S^-1 + B B',   B = mix F^-T,   W_T = V / S + B D,   W_I = F^-T D,   D = B' V.
+
+On a tree row n of B has an entry for each node above n: an edge of conductance c adds 1/c to the
+variance of everything below it, and D holds what the nodes have in common.
+
+Classes are solved in blocks. A round visits them all a few times, each class one after the other
+with its part of D brought up to date, and a few blocks side by side: of their joint step the share
+H / (H + X) is taken, H and X being the squared length of the single steps and of what crosses,
+which never lowers the dual. Then a sweep over all examples certifies the whole: with W = K V the
+gap is the sum of terms, never negative, of the single classes (`dual_fast`).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.execution import Executor
+from linnaeus.solvers import dual, dual_fast
+from linnaeus.solvers import joint_fast as fast
+from linnaeus.solvers.problem import FloatArray, Rows, Solution, squared_norms
+
+LANES = dual.LANES
+SIDE_BY_SIDE = 4  # blocks visited at the same time, whatever the number of workers
+CYCLES = 5  # visits of every class in the first round; doubled every third round
+RELAX = 1.3
+FALL = 0.1  # how far a round lets the measured gap fall
+STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
+DENSE = 2000  # internal nodes of a graph that is no tree
+
+
+class Coupling(NamedTuple):
+    """K = diag(1 / S) + B B' over the classes."""
+
+    S: npt.NDArray[np.float64]  # (n_classes,)
+    B: sp.csr_array  # (n_classes, n_inner)
+    upward: Any  # F^-T, (n_inner, n_inner)
+
+    def diagonal(self) -> npt.NDArray[np.float64]:
+        """K_nn of every class."""
+        return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
+
+
+def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
+    """The factors of K, or None where alternation is the better way."""
+    below = sp.csr_array(sp.tril(reduced, -1))
+    below.eliminate_zeros()
+    if (np.diff(below.indptr) <= 1).all():
+        upward = _tree_factor(reduced.diagonal(), below)
+    elif reduced.shape[0] <= DENSE:
+        upward = _dense_factor(reduced)
+    else:
+        return None
+    found = Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward)
+    return found if (found.diagonal() * S).max(initial=0.0) <= STRETCH else None
+
+
+def _tree_factor(diagonal: FloatArray, below: sp.csr_array) -> sp.csr_array:
+    """F^-T of a forest whose nodes have at most one neighbour of lower number, their parent."""
+    n = diagonal.size
+    child, D = np.flatnonzero(np.diff(below.indptr)), diagonal.astype(np.float64)
+    parent, edge = below.indices, below.data
+    for v, p, c in zip(child[::-1].tolist(), parent[::-1].tolist(), edge[::-1].tolist(), strict=True):
+        D[p] -= c * c / D[v]
+    up = sp.csr_array((-edge / D[child], (child, parent)), shape=(n, n))
+    total = power = sp.csr_array(sp.eye_array(n))
+    while (power := sp.csr_array(power @ up)).nnz:
+        total = sp.csr_array(total + power)
+    return sp.csr_array(total.multiply(1.0 / np.sqrt(D)[None, :]))
+
+
+def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
+    """F^-T for nodes from the last to the first, so that entries lie towards the first."""
+    n = reduced.shape[0]
+    F = np.linalg.cholesky(reduced.toarray()[::-1, ::-1])
+    inverse = np.linalg.solve(F, np.eye(n)).T[::-1, ::-1]
+    inverse[np.abs(inverse) < 1e-14 * np.abs(inverse).max(initial=0.0)] = 0.0
+    return sp.csr_array(inverse)
+
+
+class Options(NamedTuple):
+    """What is the same for all blocks."""
+
+    squared: bool
+    bias: float
+    share_bias: bool
+    seed: int
+
+    def own(self, K: FloatArray, over_S: FloatArray) -> FloatArray:
+        """The matrix (or its diagonal) for the constant feature."""
+        if self.share_bias:
+            return K
+        return over_S if K.ndim == 1 else np.diag(over_S)
+
+
+class Lanes(NamedTuple):
+    """A block of classes: plain arrays."""
+
+    number: int
+    columns: npt.NDArray[np.int64]
+    positives: sp.csr_array  # (n, lanes)
+    cost: FloatArray  # (2, lanes)
+    over_S: FloatArray  # (lanes,)
+    B: sp.csr_array  # (lanes, m), columns are `inner`
+    inner: npt.NDArray[np.int64]  # (m,)
+    options: Options
+
+
+class Duals(NamedTuple):
+    """The dual variables of a block that are not zero, or may not stay so."""
+
+    ptr: npt.NDArray[np.int64]
+    live: npt.NDArray[np.int64]  # (lanes,) how many of each list are visited
+    rows: npt.NDArray[np.int32]
+    a: FloatArray
+    y: FloatArray
+
+    @classmethod
+    def of(cls, alpha: FloatArray, needed: Any, sign: Any) -> Duals:
+        ptr = np.zeros(alpha.shape[1] + 1, dtype=np.int64)
+        np.cumsum(needed.sum(axis=0), out=ptr[1:])
+        rows = np.empty(int(ptr[-1]), dtype=np.int32)
+        dual_fast.list_needed(needed, ptr, rows)
+        lane = np.repeat(np.arange(alpha.shape[1]), np.diff(ptr))
+        return cls(ptr, np.diff(ptr), rows, alpha[rows, lane], sign[rows, lane].astype(alpha.dtype))
+
+    def dense(self, n: int) -> FloatArray:
+        """(n, lanes)"""
+        alpha = np.zeros((n, self.live.size), dtype=self.a.dtype)
+        alpha[self.rows, np.repeat(np.arange(self.live.size), np.diff(self.ptr))] = self.a
+        return alpha
+
+    def nothing(self) -> Duals:
+        """The same examples with dual variables of zero."""
+        return self._replace(a=np.zeros_like(self.a))
+
+    def between(self, after: Duals, share: float) -> Duals:
+        """So far on the way to what came after, which has the same examples in another order."""
+        lane = np.repeat(np.arange(self.live.size), np.diff(self.ptr))
+        old, new = np.lexsort((self.rows, lane)), np.lexsort((after.rows, lane))
+        a = after.a.copy()
+        a[new] = self.a[old] + a.dtype.type(share) * (after.a[new] - self.a[old])
+        return after._replace(a=a, live=np.diff(self.ptr))
+
+
+class Step(NamedTuple):
+    """What a visit to a block brought."""
+
+    duals: Duals
+    common: FloatArray  # (m, d + 1): change of the rows of D
+    size: float  # sum ||dv||^2 / S
+    measured: float  # the gap seen on the way
+
+
+class Swept(NamedTuple):
+    """The certificate of a block, and its dual variables for the next round."""
+
+    duals: Duals
+    loss: float
+    gap: float
+    size: float  # sum a y z
+    common: FloatArray  # (m, d + 1): its part of D, afresh
+
+
+def first_visit(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any, lanes: Lanes
+) -> Step:
+    """From nothing: epochs over the positives and a sample, then one over everybody."""
+    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    n, width = lanes.positives.shape
+    B = lanes.B.toarray()
+    K = (B @ B.T + np.diag(lanes.over_S)).astype(dtype)
+    K_bias = opt.own(K, lanes.over_S).astype(dtype)
+    W, w_bias = common_weights(D, lanes)
+    W0, b0 = W.copy(), w_bias.copy()
+    alpha, needed = np.zeros((n, width), dtype=dtype), np.zeros((n, width), dtype=bool)
+    sign, work = signs(lanes), np.empty((3, width), dtype=dtype)
+    rng = np.random.default_rng([opt.seed, lanes.number])
+    for order in dual.warm_orders(lanes.positives, rng):
+        fast.epoch(
+            order, *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared,
+            dtype.type(1.0), K, K_bias, W, w_bias, alpha, needed, work,
+        )  # fmt: skip
+    V = np.empty((width, W.shape[0] + 1), dtype=dtype)
+    V[:, :-1] = np.linalg.solve(K, (W - W0).T)
+    V[:, -1] = np.linalg.solve(K_bias, w_bias - b0)
+    size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
+    return Step(Duals.of(alpha, needed, sign), part_of(V, lanes), size, np.inf)
+
+
+def visit(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals, int],
+) -> Step:  # fmt: skip
+    """Every class of a block once, in random order."""
+    lanes, before, cycle = task
+    dtype, opt = data.dtype, lanes.options
+    duals = before._replace(**{key: getattr(before, key).copy() for key in before._fields[1:]})
+    rng = np.random.default_rng([opt.seed, lanes.number, cycle])
+    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(dtype)
+    common, measured = D[lanes.inner], np.zeros(k.size)
+    size = fast.visit(
+        rng.permutation(k.size), *duals, rng.random(int(duals.live.max(initial=0))),
+        indptr, indices, data, norm2, dtype.type(opt.bias), lanes.cost, weight, opt.squared,
+        dtype.type(RELAX), lanes.over_S, k, opt.own(k, lanes.over_S), opt.share_bias,
+        lanes.B.indptr, lanes.B.indices, lanes.B.data, common,
+        np.empty((2, D.shape[1]), dtype=dtype), measured,
+    )  # fmt: skip
+    common -= D[lanes.inner]
+    return Step(duals, common, size, float(measured.sum()))
+
+
+def sweep(
+    indptr: Any, indices: Any, data: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]
+) -> Swept:
+    """The exact loss and gap of a block, who matters now, and its part of D."""
+    lanes, duals = task
+    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    n, width = lanes.positives.shape
+    alpha, sign = duals.dense(n), signs(lanes)
+    W, w_bias, V = weights(rows, D, lanes, alpha, sign)
+    loss, gap, needed = np.zeros(width), np.zeros(width), np.empty((n, width), dtype=bool)
+    dual_fast.sweep(
+        *rows, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared, W, w_bias, alpha,
+        loss, gap, needed, np.empty(width, dtype=dtype),
+    )  # fmt: skip
+    size = float((V[:, :-1] * W.T).sum(dtype=np.float64) + V[:, -1] @ w_bias)
+    return Swept(
+        Duals.of(alpha, needed, sign), float(loss.sum()), float(gap.sum()), size, part_of(V, lanes)
+    )
+
+
+def signs(lanes: Lanes) -> npt.NDArray[np.int8]:
+    """+1 where positive, else -1, (n, lanes)."""
+    sign = np.full(lanes.positives.shape, -1, dtype=np.int8)
+    sign[lanes.positives.nonzero()] = 1
+    return sign
+
+
+def part_of(V: FloatArray, lanes: Lanes) -> FloatArray:
+    """What a block adds to D: rows of B' V."""
+    part = np.asarray(lanes.B.T @ V)
+    if not lanes.options.share_bias:
+        part[:, -1] = 0.0
+    return part
+
+
+def common_weights(D: FloatArray, lanes: Lanes) -> tuple[FloatArray, FloatArray]:
+    """B D: (d, lanes), and of the constant feature (lanes,)."""
+    common = np.asarray(lanes.B @ D[lanes.inner])
+    return np.ascontiguousarray(common[:, :-1].T), common[:, -1].copy()
+
+
+def weights(
+    rows: Rows, D: FloatArray, lanes: Lanes, alpha: FloatArray, sign: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """W (d, lanes), that of the constant feature, and V (lanes, d + 1) of a block."""
+    W, w_bias = common_weights(D, lanes)
+    V, v_bias = np.zeros_like(W), np.zeros_like(w_bias)
+    dual_fast.add_examples(*rows, D.dtype.type(lanes.options.bias), sign, alpha, V, v_bias)
+    W += V * lanes.over_S
+    w_bias += v_bias * lanes.over_S
+    return W, w_bias, np.ascontiguousarray(np.vstack([V, v_bias]).T)
+
+
+def final_weights(
+    indptr: Any, indices: Any, data: Any, D: Any, task: tuple[Lanes, Duals]
+) -> tuple[FloatArray, FloatArray]:
+    """The weights of a block, one class a row."""
+    lanes, duals = task
+    alpha = duals.dense(indptr.size - 1)
+    W, w_bias, _ = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
+    return np.ascontiguousarray(W.T), w_bias
+
+
+class Answer(NamedTuple):
+    """Weights of the classes and of the other nodes, the constant feature last."""
+
+    solution: Solution
+    W_I: FloatArray
+
+
+def solve(
+    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any, options: Options, *,
+    tol: float, max_rounds: int, dtype: Any, executor: Executor,
+) -> Answer:  # fmt: skip
+    """Rounds of visits and a sweep until the relative duality gap is `tol`.
+
+    cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
+    """
+    rows = [executor.put(array) for array in Rows.of(X, dtype)]
+    norm2 = executor.put(squared_norms(X, 0.0).astype(dtype))
+    weight = executor.put(weight.astype(dtype))
+    blocks = _blocks(Y, found, cost, options, dtype)
+    state = _State(found.B.shape[1], X.shape[1], blocks, dtype)
+    started, trace, n_cycles = time.perf_counter(), [], 0
+    best, stuck, rise = -np.inf, 0, 10 * float(np.finfo(dtype).eps)
+    P, gap = np.inf, np.inf
+
+    def map_blocks(function: Any, arrays: list[Any], tasks: Any) -> list[Any]:
+        D = executor.put(state.D)
+        return list(executor.map(function, [*rows, *arrays, D], tasks))
+
+    for phase in state.phases():
+        steps = map_blocks(first_visit, [norm2, weight], [blocks[b] for b in phase])
+        state.take(phase, steps)
+    for n_rounds in range(1, max_rounds + 1):
+        enough = max(FALL * gap, 0.3 * tol * P)
+        for _ in range(CYCLES << ((n_rounds - 1) // 3)):
+            n_cycles += 1
+            measured = 0.0
+            for phase in state.phases():
+                tasks = [(blocks[b], state.duals[b], n_cycles) for b in phase]
+                steps = map_blocks(visit, [norm2, weight], tasks)
+                measured += sum(step.measured for step in steps)
+                state.take(phase, steps)
+            if measured <= enough:
+                break
+        swept = map_blocks(sweep, [weight], list(zip(blocks, state.duals, strict=True)))
+        state.renew(swept)
+        P = 0.5 * sum(s.size for s in swept) + sum(s.loss for s in swept)
+        gap = max(sum(s.gap for s in swept), 0.0)
+        seconds = time.perf_counter() - started
+        trace.append({"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))})
+        stuck = 0 if P - gap > best + rise * abs(P) else stuck + 1
+        best = max(best, P - gap)
+        if gap <= tol * max(1.0, abs(P)) or stuck > 4:
+            break
+    done = map_blocks(final_weights, [], list(zip(blocks, state.duals, strict=True)))
+    order = np.argsort(np.concatenate([block.columns for block in blocks]))
+    coef = np.vstack([W for W, _ in done])[order]
+    intercept = options.bias * np.concatenate([b for _, b in done])[order].astype(np.float64)
+    objective, lower = np.array([P]), np.array([best])
+    solution = Solution(coef, intercept, objective, lower, len(trace), trace)
+    return Answer(solution, np.asarray(found.upward.astype(dtype) @ state.D))
+
+
+def _blocks(
+    Y: sp.csr_array, found: Coupling, cost: Any, options: Options, dtype: Any
+) -> list[Lanes]:
+    """Classes that have much in common share a block."""
+    columns, B = sp.csc_array(Y), found.B
+    first = np.full(B.shape[0], B.shape[1])
+    has = np.flatnonzero(np.diff(B.indptr))
+    B.sort_indices()
+    first[has] = B.indices[B.indptr[has + 1] - 1]  # the node right above
+    order = np.lexsort((np.arange(B.shape[0]), first)).astype(np.int64)
+    out = []
+    for number, k in enumerate(range(0, order.size, LANES)):
+        here = order[k : k + LANES]
+        part = sp.csr_array(B[here])
+        inner, local = np.unique(part.indices, return_inverse=True)
+        part = sp.csr_array(
+            (part.data.astype(dtype), local.astype(np.int32), part.indptr), (here.size, inner.size)
+        )
+        out.append(
+            Lanes(
+                number,
+                here,
+                sp.csr_array(columns[:, here]),
+                np.ascontiguousarray(cost[:, here], dtype=dtype),
+                (1.0 / found.S[here]).astype(dtype),
+                part,
+                inner.astype(np.int64),
+                options,
+            )
+        )
+    return out
+
+
+class _State:
+    """D = B' V, and the dual variables of every block."""
+
+    def __init__(self, n_inner: int, d: int, blocks: list[Lanes], dtype: Any) -> None:
+        self.D = np.zeros((n_inner, d + 1), dtype=dtype)
+        self.blocks = blocks
+        self.duals: list[Any] = [None] * len(blocks)
+
+    def phases(self) -> list[list[int]]:
+        """Blocks to visit side by side: those far from each other."""
+        n = -(-len(self.blocks) // SIDE_BY_SIDE)
+        return [list(range(k, len(self.blocks), n)) for k in range(n)]
+
+    def take(self, phase: list[int], steps: list[Step]) -> None:
+        """Go as far along the joint step as surely does not lower the dual."""
+        single = sum(step.size for step in steps)
+        crossed, total = 0.0, {}
+        for b, step in zip(phase, steps, strict=True):
+            lengths = np.einsum("ij,ij->i", step.common, step.common)
+            single += float(lengths.sum())
+            crossed -= float(lengths.sum())
+            for row, change in zip(self.blocks[b].inner.tolist(), step.common, strict=True):
+                total[row] = total[row] + change if row in total else change
+        crossed += sum(float(np.einsum("i,i", change, change)) for change in total.values())
+        share = 1.0 if crossed <= 0.0 else single / (single + crossed)
+        for row, change in total.items():
+            self.D[row] += self.D.dtype.type(share) * change
+        for b, step in zip(phase, steps, strict=True):
+            old = self.duals[b] if self.duals[b] is not None else step.duals.nothing()
+            self.duals[b] = step.duals if share == 1.0 else old.between(step.duals, share)
+
+    def renew(self, swept: list[Swept]) -> None:
+        """D afresh, without what rounding has added."""
+        self.D = np.zeros_like(self.D)
+        for b, seen in enumerate(swept):
+            self.D[self.blocks[b].inner] += seen.common
+            self.duals[b] = seen.duals
