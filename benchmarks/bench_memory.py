@@ -43,7 +43,7 @@ def fit(problem: str, prune: float) -> dict[str, Any]:
     from linnaeus import FlatSVM
 
     data = Problem(Path(os.environ["PEERS_DATA"]) / problem)
-    options = {"prune": prune, "dtype": "float32", "n_jobs": 2, "random_state": 0}
+    options: dict[str, Any] = {"prune": prune, "dtype": "float32", "n_jobs": 2, "random_state": 0}
     FlatSVM(data.taxonomy, **options).fit(data.X[:300, :50], data.Y[:300])  # compile
     gc.collect()
     forget_peak()

@@ -118,7 +118,7 @@ def rates(X: sp.csr_array, Y: sp.csr_array) -> list[list[Any]]:
     for _ in range(3):
         state.epoch()  # as in the midst of a fit
     state.sweep()
-    some = moved_rows(state, state.epoch).any(axis=1)[state.order]
+    some = np.asarray(moved_rows(state, state.epoch).any(axis=1))[state.order]
     ascending, none = np.sort(state.order), np.zeros(state.order.size, dtype=bool)
     seconds = least_seconds(state, {
         "sweep": state.sweep, "bare sweep": lambda: state.bare_lanes(ascending, none),

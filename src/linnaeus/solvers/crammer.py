@@ -10,8 +10,9 @@ for every wrong class k != t_i, with a_i = sum_k u_ik <= c_i:
 
 One example's multipliers are made optimal at a time, the sequential dual method of [Keerthi2008];
 `crammer_fast` has the step. Full passes over all classes alternate with short passes over the
-classes whose multipliers are positive. Where that has taken as long as the interior point method of
-`crammer_interior` would, for few classes and features, that one takes over. The certificate is the duality gap at the final weights,
+classes whose multipliers are positive. Once that has taken as long as the interior point method
+would (`crammer_interior`: few classes and features), that one finishes. The certificate is the
+duality gap at the final weights,
 
     P - D = sum_i ( c_i loss_i - sum_k u_ik h_ik ),     h_ik = 1 + w_k.x_i - w_{t_i}.x_i,
 
@@ -41,6 +42,7 @@ FALL = 0.3  # short passes go on until the gap they measure has fallen to this p
 PROMISING = 2.0  # a full pass that measures so many times the tolerance calls for a certificate
 NOISE = 10  # units of rounding in all losses together, below which the gap may stall
 PATIENCE = 10  # full passes without a smaller gap, after which it has stalled
+SHORT = 2e8  # about a second: what it may cost where descent is at its wits' end
 PASS = 5e3  # multiplications that a pass is worth before it has begun
 LAST = 20.0  # what the interior point method may cost, by the descent, when passes run out
 
@@ -77,7 +79,8 @@ def solve(
     start : an earlier solution, of this problem with another C or other weights
     tol : stop when the duality gap is at most this part of the objective; float32 weights may
         stop before, where rounding hides the rest
-    max_iter : largest number of passes over the examples
+    max_iter : largest number of passes over the examples; steps of the interior point method
+        come on top
     dtype : of the weights; multipliers and sums are float64
 
     Returns
@@ -142,8 +145,10 @@ class _Descent:
             self.lists = _with_more_room(self.lists, self.problem.n_classes - 1)
             if over or gap <= PROMISING * tol * self.objective:
                 self._certify()
-                if over or self.sums[1] <= tol * self.objective:
+                if self.sums[1] <= tol * self.objective:
                     return
+                if over:
+                    return self._polish(tol) if self.budget <= SHORT else None
             else:
                 self._record()
             if self.spent > self.budget:
@@ -159,7 +164,7 @@ class _Descent:
             self._polish(tol)
 
     def _polish(self, tol: float) -> None:
-        """Let the interior point method finish. It starts anew: weights near the edge would be a bad start."""
+        """Let the interior point method finish, from its own start."""
         problem, K = self.problem, self.problem.n_classes
         rows, live = Rows(problem.indptr, problem.indices, problem.data), problem.cost > 0
         examples = gram.Examples.of(rows, self.W.shape[0] - 1, float(problem.bias))

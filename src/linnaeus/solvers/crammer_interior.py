@@ -12,7 +12,7 @@ It is worth while for few classes and features, where features differ in size or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from linnaeus.solvers import interior
 from linnaeus.solvers.gram import Examples, Values
-
-SNAPS = (1e-2, 1e-4, 1e-6, 1e-8)  # shares of the cost that are nothing, if the gap allows
 
 
 class Polished(NamedTuple):
@@ -48,16 +46,16 @@ def polish(
     problem = _Machine(small, target, cost, n_classes)
     best = interior.minimise(problem, np.zeros(n_classes * small.shape[1]), tol=0.3 * tol)
     machine = _Machine(examples, target, cost, n_classes)
-    for U in machine.candidates(best.U):
-        W = -machine.adjoint(U).astype(dtype).astype(float)
-        primal, dual = machine.primal(W), machine.dual(U)
-        if primal - dual <= tol * primal:
-            break
-    else:  # ill-conditioned: the weights of the search are better than those of its multipliers
+    U = machine.rivals(best.U)
+    W = -machine.adjoint(U).astype(dtype).astype(float)
+    primal, dual = machine.primal(W), machine.dual(U)
+    if primal - dual > tol * primal:  # then the search may know better weights than those of U
         V = best.v.reshape(n_classes, -1)
         other = (V if basis is None else V @ basis.T).ravel().astype(dtype).astype(float)
         W, primal = min((W, primal), (other, machine.primal(other)), key=lambda pair: pair[1])
-    return Polished(W.reshape(n_classes, -1), U, primal, min(primal, dual), best.n_iter)
+    return Polished(
+        W.reshape(n_classes, -1), U, primal, float(np.minimum(primal, dual)), best.n_iter
+    )
 
 
 class _Machine:
@@ -103,11 +101,5 @@ class _Machine:
         """Without the own classes; feasible."""
         U = U.copy()
         U[self.own] = 0.0
-        return U * np.minimum(1.0, self.cost / np.maximum(U.sum(axis=0), self.cost))
-
-    def candidates(self, U: Values) -> Iterator[Values]:
-        """The multipliers, with more and fewer of those that are nearly 0 left out."""
-        for share in SNAPS:
-            snapped = np.where(U < share * self.cost, 0.0, U)
-            yield self.rivals(snapped * (self.cost / snapped.sum(axis=0)))
-        yield self.rivals(U)
+        U *= np.minimum(1.0, self.cost / np.maximum(U.sum(axis=0), self.cost))
+        return U

@@ -19,7 +19,7 @@ P(v) - D(U) is a true certificate, whether or not v = -L'U holds exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -27,7 +27,6 @@ from scipy.linalg import cho_factor, cho_solve
 from linnaeus.solvers.gram import Values
 
 CLOSE = 0.995  # of the way to the boundary that a step may go
-REPAIRS = 1  # of the equation for v, where rounding broke it
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
 
 
@@ -67,9 +66,9 @@ class _State(NamedTuple):
 
 
 def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
-    """Start at v, which had better not be near the optimum, and stop when P - D <= tol P.
+    """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
 
-    Some v far from where any loss vanishes is right: zero, say.
+    Zero is a good start; a point where descent got stuck need not be (docs/maths/dual.md).
     """
     state = _centred(problem, v)
     best = Optimum(v, state.U, np.inf, -np.inf, 0)
@@ -83,15 +82,17 @@ def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) ->
         closed = best.primal - best.dual <= tol * best.primal
         if closed or best.n_iter >= max_iter or stalled >= PATIENCE:
             return best
-        state = _step(problem, state, h, pull)
+        try:
+            state = _step(problem, state, h, pull)
+        except np.linalg.LinAlgError:  # numbers out of range
+            return best
         best = best._replace(n_iter=best.n_iter + 1)
 
 
 def _centred(problem: Problem, v: Values) -> _State:
     """The point over v with U S = mu: the level xi_i solves sum_k mu / (xi_i - h_ik) = c_i."""
     h = problem.base + problem.forward(v)
-    spread = np.maximum(h.max(axis=0) - h.min(axis=0), 1e-12)
-    mu = float(problem.cost @ spread) / h.size
+    mu = (0.5 * float(v @ v) + float(problem.cost @ h.max(axis=0))) / h.size
     xi = h.max(axis=0) + mu / problem.cost
     for _ in range(20):  # Newton's method for 1 / sum_k ..., concave: never beyond the root
         S = xi - h
@@ -102,7 +103,7 @@ def _centred(problem: Problem, v: Values) -> _State:
 
 
 def _feasible(problem: Problem, U: Values) -> Values:
-    return U * (problem.cost / U.sum(axis=0))
+    return np.asarray(U * (problem.cost / U.sum(axis=0)))
 
 
 def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Optimum) -> Optimum:
@@ -156,11 +157,9 @@ class _Newton:
     def refined(self, error: Values, slip: Values, target: Values) -> _State:
         """The same, with the first equation repaired where rounding broke it."""
         step, nothing = self.direction(error, slip, target), np.zeros_like(target)
-        for _ in range(REPAIRS):
-            left = error - step.v - self.problem.adjoint(step.U)
-            more = self.direction(left, nothing, nothing)
-            step = _State(*(a + b for a, b in zip(step, more, strict=True)))
-        return step
+        left = error - step.v - self.problem.adjoint(step.U)
+        repair = self.direction(left, nothing, nothing)
+        return _State(*(a + b for a, b in zip(step, repair, strict=True)))
 
 
 def _length(U: Values, dU: Values, S: Values, dS: Values) -> float:
@@ -174,6 +173,8 @@ def factorised(H: Values) -> Callable[[Values], Values]:
 
     The diagonal is scaled to 1; directions that rounding hides get a little weight.
     """
+    if not np.isfinite(H).all():
+        raise np.linalg.LinAlgError("the matrix has numbers out of range")
     H[np.diag_indices_from(H)] += 1.0
     scale = 1.0 / np.sqrt(np.diagonal(H))
     H *= scale

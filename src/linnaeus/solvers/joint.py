@@ -32,7 +32,7 @@ from linnaeus.solvers import joint_fast as fast
 from linnaeus.solvers.problem import FloatArray, Rows, Solution, squared_norms
 
 LANES = dual.LANES
-SIDE_BY_SIDE = 4  # blocks visited at the same time, whatever the number of workers
+SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 5  # visits of every class in the first round; doubled every third round
 RELAX = 1.3
 FALL = 0.1  # how far a round lets the measured gap fall
@@ -114,6 +114,7 @@ class Lanes(NamedTuple):
     over_S: FloatArray  # (lanes,)
     B: sp.csr_array  # (lanes, m), columns are `inner`
     inner: npt.NDArray[np.int64]  # (m,)
+    n_features: int
     options: Options
 
 
@@ -135,10 +136,14 @@ class Duals(NamedTuple):
         lane = np.repeat(np.arange(alpha.shape[1]), np.diff(ptr))
         return cls(ptr, np.diff(ptr), rows, alpha[rows, lane], sign[rows, lane].astype(alpha.dtype))
 
+    def lane(self) -> npt.NDArray[np.int64]:
+        """The lane of every entry."""
+        return np.repeat(np.arange(self.live.size), np.diff(self.ptr))
+
     def dense(self, n: int) -> FloatArray:
         """(n, lanes)"""
         alpha = np.zeros((n, self.live.size), dtype=self.a.dtype)
-        alpha[self.rows, np.repeat(np.arange(self.live.size), np.diff(self.ptr))] = self.a
+        alpha[self.rows, self.lane()] = self.a
         return alpha
 
     def nothing(self) -> Duals:
@@ -147,7 +152,7 @@ class Duals(NamedTuple):
 
     def between(self, after: Duals, share: float) -> Duals:
         """So far on the way to what came after, which has the same examples in another order."""
-        lane = np.repeat(np.arange(self.live.size), np.diff(self.ptr))
+        lane = self.lane()
         old, new = np.lexsort((self.rows, lane)), np.lexsort((after.rows, lane))
         a = after.a.copy()
         a[new] = self.a[old] + a.dtype.type(share) * (after.a[new] - self.a[old])
@@ -169,8 +174,7 @@ class Swept(NamedTuple):
     duals: Duals
     loss: float
     gap: float
-    size: float  # sum a y z
-    common: FloatArray  # (m, d + 1): its part of D, afresh
+    size: float  # sum a y z = tr(V' W)
 
 
 def first_visit(
@@ -183,7 +187,6 @@ def first_visit(
     K = (B @ B.T + np.diag(lanes.over_S)).astype(dtype)
     K_bias = opt.own(K, lanes.over_S).astype(dtype)
     W, w_bias = common_weights(D, lanes)
-    W0, b0 = W.copy(), w_bias.copy()
     alpha, needed = np.zeros((n, width), dtype=dtype), np.zeros((n, width), dtype=bool)
     sign, work = signs(lanes), np.empty((3, width), dtype=dtype)
     rng = np.random.default_rng([opt.seed, lanes.number])
@@ -192,9 +195,7 @@ def first_visit(
             order, *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared,
             dtype.type(1.0), K, K_bias, W, w_bias, alpha, needed, work,
         )  # fmt: skip
-    V = np.empty((width, W.shape[0] + 1), dtype=dtype)
-    V[:, :-1] = np.linalg.solve(K, (W - W0).T)
-    V[:, -1] = np.linalg.solve(K_bias, w_bias - b0)
+    V = dual_sums(rows, lanes, alpha, sign)
     size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
     return Step(Duals.of(alpha, needed, sign), part_of(V, lanes), size, np.inf)
 
@@ -229,16 +230,33 @@ def sweep(
     rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
     n, width = lanes.positives.shape
     alpha, sign = duals.dense(n), signs(lanes)
-    W, w_bias, V = weights(rows, D, lanes, alpha, sign)
+    W, w_bias = weights(rows, D, lanes, alpha, sign)
     loss, gap, needed = np.zeros(width), np.zeros(width), np.empty((n, width), dtype=bool)
     dual_fast.sweep(
         *rows, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared, W, w_bias, alpha,
         loss, gap, needed, np.empty(width, dtype=dtype),
     )  # fmt: skip
-    size = float((V[:, :-1] * W.T).sum(dtype=np.float64) + V[:, -1] @ w_bias)
-    return Swept(
-        Duals.of(alpha, needed, sign), float(loss.sum()), float(gap.sum()), size, part_of(V, lanes)
-    )
+    found = Duals.of(alpha, needed, sign)
+    gained = found.a.sum(dtype=np.float64) - _conjugate(found, lanes, weight)
+    total = float(gap.sum())
+    return Swept(found, float(loss.sum()), total, total - float(loss.sum()) + float(gained))
+
+
+def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
+    """sum a^2 / (4 u) for the squared hinge; 0 for the hinge."""
+    if not lanes.options.squared:
+        return 0.0
+    u = lanes.cost[(duals.y > 0).astype(int), duals.lane()] * weight[duals.rows]
+    return float((duals.a * duals.a / (4 * u)).sum(dtype=np.float64))
+
+
+def refresh(
+    indptr: Any, indices: Any, data: Any, D: Any, task: tuple[Lanes, Duals]
+) -> FloatArray:
+    """What a block adds to D, afresh: without what rounding has added."""
+    lanes, duals = task
+    rows, alpha = Rows(indptr, indices, data), duals.dense(indptr.size - 1)
+    return part_of(dual_sums(rows, lanes, alpha, signs(lanes)), lanes)
 
 
 def signs(lanes: Lanes) -> npt.NDArray[np.int8]:
@@ -262,16 +280,24 @@ def common_weights(D: FloatArray, lanes: Lanes) -> tuple[FloatArray, FloatArray]
     return np.ascontiguousarray(common[:, :-1].T), common[:, -1].copy()
 
 
+def dual_sums(rows: Rows, lanes: Lanes, alpha: FloatArray, sign: Any) -> FloatArray:
+    """V (lanes, d + 1) of a block of at most so many features."""
+    d = lanes.n_features
+    V, v_bias = np.zeros((d, alpha.shape[1]), rows.data.dtype), np.zeros_like(alpha[0])
+    dual_fast.add_examples(*rows, rows.data.dtype.type(lanes.options.bias), sign, alpha, V, v_bias)
+    out = np.empty((alpha.shape[1], d + 1), dtype=V.dtype)
+    out[:, :-1], out[:, -1] = V.T, v_bias
+    return out
+
+
 def weights(
     rows: Rows, D: FloatArray, lanes: Lanes, alpha: FloatArray, sign: Any
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """W (d, lanes), that of the constant feature, and V (lanes, d + 1) of a block."""
+) -> tuple[FloatArray, FloatArray]:
+    """W (d, lanes) of a block, and the weights of the constant feature."""
     W, w_bias = common_weights(D, lanes)
-    V, v_bias = np.zeros_like(W), np.zeros_like(w_bias)
-    dual_fast.add_examples(*rows, D.dtype.type(lanes.options.bias), sign, alpha, V, v_bias)
-    W += V * lanes.over_S
-    w_bias += v_bias * lanes.over_S
-    return W, w_bias, np.ascontiguousarray(np.vstack([V, v_bias]).T)
+    own = alpha * lanes.over_S
+    dual_fast.add_examples(*rows, D.dtype.type(lanes.options.bias), sign, own, W, w_bias)
+    return W, w_bias
 
 
 def final_weights(
@@ -280,7 +306,7 @@ def final_weights(
     """The weights of a block, one class a row."""
     lanes, duals = task
     alpha = duals.dense(indptr.size - 1)
-    W, w_bias, _ = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
+    W, w_bias = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
     return np.ascontiguousarray(W.T), w_bias
 
 
@@ -302,7 +328,7 @@ def solve(
     rows = [executor.put(array) for array in Rows.of(X, dtype)]
     norm2 = executor.put(squared_norms(X, 0.0).astype(dtype))
     weight = executor.put(weight.astype(dtype))
-    blocks = _blocks(Y, found, cost, options, dtype)
+    blocks = _blocks(Y, X.shape[1], found, cost, options, dtype)
     state = _State(found.B.shape[1], X.shape[1], blocks, dtype)
     started, trace, n_cycles = time.perf_counter(), [], 0
     best, stuck, rise = -np.inf, 0, 10 * float(np.finfo(dtype).eps)
@@ -328,7 +354,7 @@ def solve(
             if measured <= enough:
                 break
         swept = map_blocks(sweep, [weight], list(zip(blocks, state.duals, strict=True)))
-        state.renew(swept)
+        state.duals = [seen.duals for seen in swept]
         P = 0.5 * sum(s.size for s in swept) + sum(s.loss for s in swept)
         gap = max(sum(s.gap for s in swept), 0.0)
         seconds = time.perf_counter() - started
@@ -337,7 +363,9 @@ def solve(
         best = max(best, P - gap)
         if gap <= tol * max(1.0, abs(P)) or stuck > 4:
             break
-    done = map_blocks(final_weights, [], list(zip(blocks, state.duals, strict=True)))
+    tasks = list(zip(blocks, state.duals, strict=True))
+    state.renew(map_blocks(refresh, [], tasks))
+    done = map_blocks(final_weights, [], tasks)
     order = np.argsort(np.concatenate([block.columns for block in blocks]))
     coef = np.vstack([W for W, _ in done])[order]
     intercept = options.bias * np.concatenate([b for _, b in done])[order].astype(np.float64)
@@ -347,7 +375,7 @@ def solve(
 
 
 def _blocks(
-    Y: sp.csr_array, found: Coupling, cost: Any, options: Options, dtype: Any
+    Y: sp.csr_array, n_features: int, found: Coupling, cost: Any, options: Options, dtype: Any
 ) -> list[Lanes]:
     """Classes that have much in common share a block."""
     columns, B = sp.csc_array(Y), found.B
@@ -373,6 +401,7 @@ def _blocks(
                 (1.0 / found.S[here]).astype(dtype),
                 part,
                 inner.astype(np.int64),
+                n_features,
                 options,
             )
         )
@@ -389,30 +418,30 @@ class _State:
 
     def phases(self) -> list[list[int]]:
         """Blocks to visit side by side: those far from each other."""
-        n = -(-len(self.blocks) // SIDE_BY_SIDE)
+        n = -(-len(self.blocks) // max(SIDE_BY_SIDE, len(self.blocks) // 16))
         return [list(range(k, len(self.blocks), n)) for k in range(n)]
 
     def take(self, phase: list[int], steps: list[Step]) -> None:
         """Go as far along the joint step as surely does not lower the dual."""
-        single = sum(step.size for step in steps)
-        crossed, total = 0.0, {}
+        share = 1.0 if len(phase) == 1 else self._share(phase, steps)
         for b, step in zip(phase, steps, strict=True):
-            lengths = np.einsum("ij,ij->i", step.common, step.common)
-            single += float(lengths.sum())
-            crossed -= float(lengths.sum())
-            for row, change in zip(self.blocks[b].inner.tolist(), step.common, strict=True):
-                total[row] = total[row] + change if row in total else change
-        crossed += sum(float(np.einsum("i,i", change, change)) for change in total.values())
-        share = 1.0 if crossed <= 0.0 else single / (single + crossed)
-        for row, change in total.items():
-            self.D[row] += self.D.dtype.type(share) * change
-        for b, step in zip(phase, steps, strict=True):
+            self.D[self.blocks[b].inner] += self.D.dtype.type(share) * step.common
             old = self.duals[b] if self.duals[b] is not None else step.duals.nothing()
             self.duals[b] = step.duals if share == 1.0 else old.between(step.duals, share)
 
-    def renew(self, swept: list[Swept]) -> None:
-        """D afresh, without what rounding has added."""
+    def _share(self, phase: list[int], steps: list[Step]) -> float:
+        """H / (H + X), at most 1: the single steps, and what crosses where they meet."""
+        inner = [self.blocks[b].inner for b in phase]
+        single = sum(s.size + float(np.einsum("ij,ij", s.common, s.common)) for s in steps)
+        crossed = 0.0
+        for i, one in enumerate(steps):
+            for j, other in enumerate(steps[:i]):
+                _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
+                crossed += 2 * float(np.einsum("ij,ij", one.common[here], other.common[there]))
+        return min(1.0, single / max(single + crossed, 1e-300))
+
+    def renew(self, parts: list[FloatArray]) -> None:
+        """D from the parts of all blocks."""
         self.D = np.zeros_like(self.D)
-        for b, seen in enumerate(swept):
-            self.D[self.blocks[b].inner] += seen.common
-            self.duals[b] = seen.duals
+        for block, part in zip(self.blocks, parts, strict=True):
+            self.D[block.inner] += part

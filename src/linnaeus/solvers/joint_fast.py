@@ -133,7 +133,7 @@ def _visit_lane(live, rows, a, y, draws, indptr, indices, data, norm2, bias, cos
             f = k * step
             for j in range(ix.size):
                 w[ix[j]] += f * xs[j]
-        elif new == zero and short < zero:
+        elif new == zero and short < kind(-0.3):
             live -= 1
             rows[t], rows[live] = rows[live], rows[t]
             y[t], y[live] = y[live], y[t]

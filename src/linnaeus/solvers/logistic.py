@@ -79,6 +79,7 @@ def solve(
     dtype: Any = np.float32,
     seed: int = 0,
     executor: Executor | None = None,
+    shared: list[Any] | None = None,
 ) -> Solution:
     """Solve for every column of the 0/1 matrix Y.
 
@@ -88,16 +89,24 @@ def solve(
     class_weight : (n_classes, 2), factors of the cost of negatives and of positives
     start : an earlier solution, of this problem with another C, mean, strength or weights
     max_iter : passes over the data, for each class
+    shared : what `share` made of the same X, weights, bias and dtype, if that is at hand
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     options = Options(float(bias), tol, max_iter, seed)
     prior = ascent.prior_mean(mean, mean_intercept, bias)
     tasks = _tasks(Y, C, strength, class_weight, prior, start, options)
-    shared = [Rows.of(X, dtype), np.int64(X.shape[1]), squared_norms(X, bias), weight]
+    if shared is None:
+        shared = share(X, weight, bias, dtype, executor)
     began = time.perf_counter()
-    parts = list(executor.map(solve_block, [executor.put(a) for a in shared], tasks))
+    parts = list(executor.map(solve_block, shared, tasks))
     return ascent.joined(parts, bias, time.perf_counter() - began)
+
+
+def share(X: sp.csr_array, weight: Values, bias: float, dtype: Any, executor: Executor) -> Any:
+    """References to what all blocks read: examples, number of features, squared norms, weights."""
+    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), squared_norms(X, bias), weight]
+    return [executor.put(array) for array in arrays]
 
 
 def _tasks(
@@ -130,10 +139,8 @@ def _tasks(
 def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: Task) -> Part:
     """Solve the classes of one block."""
     run = _Run(rows, int(n_features), norms, weight, task)
-    by_newton = newton.suits(norms.size, int(n_features))
-    n_first = ascent.FIRST_LOOK if task.start is None and not by_newton else 0
-    limit = 0 if by_newton else task.options.max_iter
-    if not ascent.ascend(run, norms.size, n_first, limit, task.options.seed):
+    n_first = ascent.FIRST_LOOK if task.start is None else 0
+    if not ascent.ascend(run, norms.size, n_first, task.options.max_iter, task.options.seed):
         run.finish()
     return run.part()
 

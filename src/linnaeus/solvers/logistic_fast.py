@@ -391,12 +391,12 @@ def tree_products(tree, V):
 def tree_step(tree, a, u, z, pi, work, nodes):
     """Write the probabilities with  logit pi' = z + a K u (pi - pi')  and their logits to work.
 
-    a = ||x||^2;  u, z, pi : (leaves,);  work : (7, leaves);  nodes : (2, N)
+    a = ||x||^2;  u, z, pi : (leaves,);  work : (6, leaves);  nodes : (2, N)
     Newton's method on the convex function whose gradient in s = logit pi' - z is
     L s / a - u (pi - sigma(z + s)): linear at internal nodes, and one elimination a step.
-    A step that goes too far is cut where the slope along it should vanish.
+    A step that goes too far is cut until the slope along it has nearly vanished.
     """
-    logit, p, s, pull, new_p, h, rhs = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    logit, p, s, pull, h, rhs = work[0], work[1], work[2], work[3], work[4], work[5]
     inverse, out = nodes[0], nodes[1]
     first = out.size - z.size
     for k in range(z.size):  # s = 0 satisfies the equations of the internal nodes
@@ -409,20 +409,26 @@ def tree_step(tree, a, u, z, pi, work, nodes):
             rhs[k] = a * u[k] * (pi[k] - p[k]) + h[k] * s[k]
         eliminate(tree, h, inverse)
         substitute(tree, inverse, rhs, out)
-        before = after = move = 0.0
+        before = move = 0.0
         for k in range(z.size):
             d = out[first + k] - s[k]
-            new_p[k] = sigmoid(z[k] + out[first + k])
             before += (pull[k] - a * u[k] * (pi[k] - p[k])) * d
-            after += (a * u[k] * (new_p[k] - p[k]) - h[k] * d) * d
             move = max(move, abs(d))
-        t = before / (before - after) if after > -0.5 * before else 1.0
+            rhs[k] -= h[k] * out[first + k] + pull[k]  # by what the whole step changes the pull
+        t = 1.0
+        for _ in range(30):
+            slope = 0.0
+            for k in range(z.size):
+                d = out[first + k] - s[k]
+                p[k] = sigmoid(z[k] + s[k] + t * d)
+                slope += (pull[k] + t * rhs[k] - a * u[k] * (pi[k] - p[k])) * d
+            if slope <= -0.5 * before:
+                break
+            t *= max(before / (before - slope), 0.1)
         for k in range(z.size):
-            d = out[first + k] - s[k]
-            pull[k] += t * (rhs[k] - h[k] * out[first + k] - pull[k])
-            s[k] += t * d
+            pull[k] += t * rhs[k]
+            s[k] += t * (out[first + k] - s[k])
             logit[k] = z[k] + s[k]
-            p[k] = new_p[k] if t == 1.0 else sigmoid(logit[k])
         if move < 0.1:  # what is left after such a step is of second order
             break
 
@@ -431,9 +437,9 @@ def tree_step(tree, a, u, z, pi, work, nodes):
 def tree_sweep(order, rows, bias, norms, weight, cost, y, tree, W, r, pi, z, work, nodes):
     """One pass of block coordinate ascent: all leaves of an example at a time.
 
-    z : (leaves,) like W;   work : (10, leaves) float64;   nodes : (2, nodes) float64
+    z : (leaves,) like W;   work : (9, leaves) float64;   nodes : (2, nodes) float64
     """
-    u, score, old = work[7], work[8], work[9]
+    u, score, old = work[6], work[7], work[8]
     first = nodes.shape[1] - z.size
     for i in order:
         gather(rows, i, bias, W, z)
@@ -441,7 +447,7 @@ def tree_sweep(order, rows, bias, norms, weight, cost, y, tree, W, r, pi, z, wor
             u[k] = weight[i] * cost[y[i, k], k]
             score[k] = z[k]
             old[k] = pi[i, k]
-        tree_step(tree, norms[i], u, score, old, work[:7], nodes)
+        tree_step(tree, norms[i], u, score, old, work[:6], nodes)
         for k in range(z.size):
             r[i, k] = work[0, k]
             pi[i, k] = work[1, k]

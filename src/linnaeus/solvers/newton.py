@@ -57,7 +57,7 @@ def suits(n_rows: int, n_features: int) -> bool:
 
 
 def second_moments(rows: Rows, bias: float, n_features: int, h: Values) -> Values:
-    """Q = sum_i h_i x_i x_i' over sum h, (d + 1, d + 1), from a part of the rows if they are many."""
+    """Q = sum_i h_i x_i x_i' over sum h, (d + 1, d + 1), from some rows if they are many."""
     Q = np.zeros((n_features + 1, n_features + 1))
     step = max(1, h.size // (ROWS * (n_features + 1)))
     fast.second_moments(rows, bias, h, step, Q)

@@ -28,8 +28,6 @@ import numpy.typing as npt
 from linnaeus.solvers import interior
 from linnaeus.solvers.gram import Examples, Values
 
-SNAPS = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8)  # shares of the cost that are nothing, if the gap allows
-
 
 class Polished(NamedTuple):
     """One class: 0 <= alpha (<= cost for the hinge), and dual <= optimum <= primal."""
@@ -69,10 +67,10 @@ def polish(
         primal, dual = machine.primal(w - m), machine.dual(alpha)
         if primal - dual <= tol * primal:
             break
-    else:  # ill-conditioned: the weights of the search are better than those of its duals
+    else:  # then the search may know better weights than those of the dual variables
         other = (m + (v if basis is None else basis @ v)).astype(dtype).astype(float)
         w, primal = min((w, primal), (other, machine.primal(other - m)), key=lambda pair: pair[1])
-    return Polished(w, alpha, primal, min(primal, dual), best.n_iter)
+    return Polished(w, alpha, primal, float(np.minimum(primal, dual)), best.n_iter)
 
 
 def _rounded(alpha: Values, most: Any, dtype: Any) -> Values:
@@ -140,11 +138,6 @@ class _Hinge:
         return interior.factorised(self.machine.examples.gram(d[0] * d[1] / (d[0] + d[1])))
 
     def candidates(self, alpha: Values, v: Values) -> Iterator[Values]:
-        """Those that are nearly 0 or the cost, and whose margin agrees, become so."""
-        over, part = self.machine.short - self.machine.rise(v), alpha / self.cost
-        for share in SNAPS:
-            snapped = np.where(part < np.minimum(share, -over), 0.0, alpha)
-            yield np.where(1.0 - part < np.minimum(share, over), self.cost, snapped)
         yield alpha
 
 
@@ -168,7 +161,10 @@ class _SquaredHinge:
         over = machine.short - machine.rise(v)
         H = machine.examples.gram(np.where(over > 0, 2.0 * machine.cost, 0.0))
         g = v - machine.pull(2.0 * machine.cost * np.maximum(0.0, over))
-        new = v - interior.factorised(H)(g)
+        try:
+            new = v - interior.factorised(H)(g)
+        except np.linalg.LinAlgError:  # numbers out of range
+            return v
         return new if machine.primal(new) < machine.primal(v) else v
 
     def forward(self, v: Values) -> Values:

@@ -124,7 +124,7 @@ class _Run:
         self.y = np.zeros((n, K), dtype=np.uint8)
         self.y[Y.nonzero()] = 1
         self.z = np.empty(K, dtype=dtype)
-        self.work, self.nodes = np.empty((10, K)), np.empty((2, tree.parent.size))
+        self.work, self.nodes = np.empty((9, K)), np.empty((2, tree.parent.size))
         self.objective, self.dual, self.n_iter = np.inf, -np.inf, 0
         self.trace: list[tuple[float, float, float]] = []
         self.began = time.perf_counter()
