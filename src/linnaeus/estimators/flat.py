@@ -105,7 +105,7 @@ class FlatSVM(LinearClassifier):
             loss=self.loss,
             bias=self._bias(),
             sample_weight=weight,
-            class_weight=class_costs(self.class_weight, self.targets_, Y),
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
             tol=self.tol,
             max_rounds=self.max_iter,
             dtype=dtype,
@@ -183,7 +183,7 @@ class FlatLogistic(LinearClassifier):
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        factors = class_costs(self.class_weight, self.targets_, Y)
+        factors = class_costs(self.class_weight, self.targets_, Y, weight)
         return logistic.solve(
             X,
             Y,

@@ -30,7 +30,7 @@ CHOICES = {
     "loss": ("hinge", "squared_hinge"),
     "root": ("zero", "free", "pinned"),
     "schedule": ("two-block", "parity", "color", "jacobi"),
-    "intercept_sharing": ("parent", "own"),
+    "intercept_sharing": ("own", "parent"),
 }
 
 
@@ -107,7 +107,7 @@ class _Recursive(LinearClassifier):
             share_bias=self.intercept_sharing == "parent",
             schedule=self.schedule,
             sample_weight=weight,
-            class_weight=class_costs(self.class_weight, self.targets_, Y),
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
             tol=self.tol,
             max_iter=self.max_iter,
             dtype=dtype,
@@ -143,8 +143,8 @@ class RecursiveSVM(_Recursive):
     conductance : {(parent, child): strength of the pull}, 1 elsewhere
     schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
         "jacobi"; all reach the same optimum
-    intercept_sharing : "parent" pulls intercepts towards their relatives like all weights, "own"
-        pulls them towards zero
+    intercept_sharing : "own" pulls intercepts towards zero, "parent" towards their relatives like
+        all weights (docs/maths/recursive.md tells what was measured)
     tol : relative duality gap at which to stop
     max_iter : rounds at most
     fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
@@ -177,7 +177,7 @@ class RecursiveSVM(_Recursive):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        intercept_sharing: str = "parent",
+        intercept_sharing: str = "own",
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 50,
@@ -213,7 +213,8 @@ class RecursiveSVM(_Recursive):
 class RecursiveLogistic(_Recursive):
     """One logistic regression per class, pulled towards its relatives.
 
-    Parameters and attributes are those of `RecursiveSVM`, without `loss`.
+    Parameters and attributes are those of `RecursiveSVM`, without `loss`; intercepts are pulled
+    towards those of their relatives unless `intercept_sharing` says "own".
 
     Examples
     --------

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import dual_fast as fast
+from linnaeus.solvers import gram, polish
 from linnaeus.solvers.problem import (
     FloatArray,
     Rows,
@@ -240,7 +241,7 @@ class Run:
     def finish(self) -> Block:
         """Rounds until the gap is small enough, or no longer falls."""
         rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
-        n_rounds, stuck, best = 0, 0, -np.inf
+        n_rounds, stuck, best, before = 0, 0, -np.inf, np.inf
         while n_rounds < self.options.max_rounds and not self._done():
             self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
             self.sweep()
@@ -248,8 +249,12 @@ class Run:
             dual = float((self.objective - self.gap).sum())
             stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
             best = max(best, dual)
-            if stuck > 4:
-                break  # as far as this precision goes
+            slow = self.gap.sum() > 0.5 * before
+            before = float(self.gap.sum())
+            if stuck > 4 or (not self._done() and self._worth_polishing(10.0 if slow else 1.0)):
+                break  # as far as this precision goes, or as is worth while
+        if not self._done() and self._worth_polishing(20.0):
+            self._polish()
         if not self.trace:  # a warm start that was good enough
             self._note()
         coef, rise = self._coef()
@@ -263,6 +268,29 @@ class Run:
     def _done(self) -> bool:
         measured = bool(np.isfinite(self.gap).all())
         return measured and bool(self.gap.sum() <= self.options.tol * self.objective.sum())
+
+    def _worth_polishing(self, factor: float) -> bool:
+        """Whether second-order steps cost less than so many times the work done so far."""
+        n, nnz = self.row_cost.size, self.rows.data.size
+        n_open = int((self.gap > self.options.tol * self.objective).sum())
+        spent = float(self.n_visits.sum()) * (nnz / n + 1)
+        return bool(factor * spent > n_open * gram.work(n, self.W.shape[0], nnz))
+
+    def _polish(self) -> None:
+        """Second-order steps for the classes whose gap is open."""
+        examples = gram.Examples.of(self.rows, self.W.shape[0], self.options.bias)
+        cost, squared = self.task.cost, self.options.squared
+        for b in np.flatnonzero(self.gap > self.options.tol * self.objective).tolist():
+            u = self.row_cost * np.where(self.sign[:, b] > 0, cost[1, b], cost[0, b])
+            mean = np.zeros(examples.shape[1]) if self.task.mean is None else self.task.mean[b]
+            done = polish.polish(
+                examples, self.sign[:, b], u, mean, squared=squared, tol=self.options.tol,
+                dtype=self.alpha.dtype,
+            )  # fmt: skip
+            if done.primal - done.dual < self.gap[b]:  # not if it is NaN
+                self.W[:, b], self.w_bias[b], self.alpha[:, b] = done.w[:-1], done.w[-1], done.alpha
+                self.objective[b], self.gap[b] = done.primal, done.primal - done.dual
+        self._note()
 
     def epoch(self, order: Any) -> None:
         work = np.empty((2, self.alpha.shape[1]), dtype=self.alpha.dtype)

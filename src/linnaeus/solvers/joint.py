@@ -20,6 +20,7 @@ gap is the sum of terms, never negative, of the single classes (`dual_fast`).
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from linnaeus.solvers.problem import FloatArray, Rows, Solution, squared_norms
 
 LANES = dual.LANES
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
-CYCLES = 5  # visits of every class in the first round; doubled every third round
+CYCLES = 5  # visits of every class in a round; doubled every second round after four
 RELAX = 1.3
 FALL = 0.1  # how far a round lets the measured gap fall
 STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
@@ -71,7 +72,9 @@ def _tree_factor(diagonal: FloatArray, below: sp.csr_array) -> sp.csr_array:
     n = diagonal.size
     child, D = np.flatnonzero(np.diff(below.indptr)), diagonal.astype(np.float64)
     parent, edge = below.indices, below.data
-    for v, p, c in zip(child[::-1].tolist(), parent[::-1].tolist(), edge[::-1].tolist(), strict=True):
+    for v, p, c in zip(
+        child[::-1].tolist(), parent[::-1].tolist(), edge[::-1].tolist(), strict=True
+    ):
         D[p] -= c * c / D[v]
     up = sp.csr_array((-edge / D[child], (child, parent)), shape=(n, n))
     total = power = sp.csr_array(sp.eye_array(n))
@@ -136,6 +139,9 @@ class Duals(NamedTuple):
         lane = np.repeat(np.arange(alpha.shape[1]), np.diff(ptr))
         return cls(ptr, np.diff(ptr), rows, alpha[rows, lane], sign[rows, lane].astype(alpha.dtype))
 
+    def copied(self) -> Duals:
+        return Duals(self.ptr, self.live.copy(), self.rows.copy(), self.a.copy(), self.y.copy())
+
     def lane(self) -> npt.NDArray[np.int64]:
         """The lane of every entry."""
         return np.repeat(np.arange(self.live.size), np.diff(self.ptr))
@@ -146,23 +152,12 @@ class Duals(NamedTuple):
         alpha[self.rows, self.lane()] = self.a
         return alpha
 
-    def nothing(self) -> Duals:
-        """The same examples with dual variables of zero."""
-        return self._replace(a=np.zeros_like(self.a))
-
-    def between(self, after: Duals, share: float) -> Duals:
-        """So far on the way to what came after, which has the same examples in another order."""
-        lane = self.lane()
-        old, new = np.lexsort((self.rows, lane)), np.lexsort((after.rows, lane))
-        a = after.a.copy()
-        a[new] = self.a[old] + a.dtype.type(share) * (after.a[new] - self.a[old])
-        return after._replace(a=a, live=np.diff(self.ptr))
-
 
 class Step(NamedTuple):
     """What a visit to a block brought."""
 
     duals: Duals
+    before: FloatArray  # the dual variables as they were
     common: FloatArray  # (m, d + 1): change of the rows of D
     size: float  # sum ||dv||^2 / S
     measured: float  # the gap seen on the way
@@ -197,7 +192,8 @@ def first_visit(
         )  # fmt: skip
     V = dual_sums(rows, lanes, alpha, sign)
     size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
-    return Step(Duals.of(alpha, needed, sign), part_of(V, lanes), size, np.inf)
+    duals = Duals.of(alpha, needed, sign)
+    return Step(duals, np.zeros_like(duals.a), part_of(V, lanes), size, np.inf)
 
 
 def visit(
@@ -205,26 +201,27 @@ def visit(
     task: tuple[Lanes, Duals, int],
 ) -> Step:  # fmt: skip
     """Every class of a block once, in random order."""
-    lanes, before, cycle = task
+    lanes, old, cycle = task
     dtype, opt = data.dtype, lanes.options
-    duals = before._replace(**{key: getattr(before, key).copy() for key in before._fields[1:]})
+    duals, before = old.copied(), old.a.copy()
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
     k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(dtype)
     common, measured = D[lanes.inner], np.zeros(k.size)
     size = fast.visit(
-        rng.permutation(k.size), *duals, rng.random(int(duals.live.max(initial=0))),
+        rng.permutation(k.size), *duals, before, rng.random(int(duals.live.max(initial=0))),
         indptr, indices, data, norm2, dtype.type(opt.bias), lanes.cost, weight, opt.squared,
         dtype.type(RELAX), lanes.over_S, k, opt.own(k, lanes.over_S), opt.share_bias,
         lanes.B.indptr, lanes.B.indices, lanes.B.data, common,
         np.empty((2, D.shape[1]), dtype=dtype), measured,
     )  # fmt: skip
     common -= D[lanes.inner]
-    return Step(duals, common, size, float(measured.sum()))
+    return Step(duals, before, common, size, float(measured.sum()))
 
 
 def sweep(
-    indptr: Any, indices: Any, data: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]
-) -> Swept:
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> Swept:  # fmt: skip
     """The exact loss and gap of a block, who matters now, and its part of D."""
     lanes, duals = task
     rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
@@ -251,8 +248,9 @@ def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
 
 
 def refresh(
-    indptr: Any, indices: Any, data: Any, D: Any, task: tuple[Lanes, Duals]
-) -> FloatArray:
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> FloatArray:  # fmt: skip
     """What a block adds to D, afresh: without what rounding has added."""
     lanes, duals = task
     rows, alpha = Rows(indptr, indices, data), duals.dense(indptr.size - 1)
@@ -301,13 +299,14 @@ def weights(
 
 
 def final_weights(
-    indptr: Any, indices: Any, data: Any, D: Any, task: tuple[Lanes, Duals]
-) -> tuple[FloatArray, FloatArray]:
-    """The weights of a block, one class a row."""
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """The weights of a block, (d, lanes), and of the constant feature."""
     lanes, duals = task
     alpha = duals.dense(indptr.size - 1)
     W, w_bias = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
-    return np.ascontiguousarray(W.T), w_bias
+    return W, w_bias
 
 
 class Answer(NamedTuple):
@@ -325,50 +324,29 @@ def solve(
 
     cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
     """
-    rows = [executor.put(array) for array in Rows.of(X, dtype)]
-    norm2 = executor.put(squared_norms(X, 0.0).astype(dtype))
-    weight = executor.put(weight.astype(dtype))
+    examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     blocks = _blocks(Y, X.shape[1], found, cost, options, dtype)
-    state = _State(found.B.shape[1], X.shape[1], blocks, dtype)
-    started, trace, n_cycles = time.perf_counter(), [], 0
-    best, stuck, rise = -np.inf, 0, 10 * float(np.finfo(dtype).eps)
-    P, gap = np.inf, np.inf
-
-    def map_blocks(function: Any, arrays: list[Any], tasks: Any) -> list[Any]:
-        D = executor.put(state.D)
-        return list(executor.map(function, [*rows, *arrays, D], tasks))
-
-    for phase in state.phases():
-        steps = map_blocks(first_visit, [norm2, weight], [blocks[b] for b in phase])
-        state.take(phase, steps)
+    state = _State(found.B.shape[1], X.shape[1], blocks, examples, executor)
+    started, trace = time.perf_counter(), []
+    best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
+    rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
+    n_early = 0  # rounds that seemed to have done enough
+    state.start()
     for n_rounds in range(1, max_rounds + 1):
-        enough = max(FALL * gap, 0.3 * tol * P)
-        for _ in range(CYCLES << ((n_rounds - 1) // 3)):
-            n_cycles += 1
-            measured = 0.0
-            for phase in state.phases():
-                tasks = [(blocks[b], state.duals[b], n_cycles) for b in phase]
-                steps = map_blocks(visit, [norm2, weight], tasks)
-                measured += sum(step.measured for step in steps)
-                state.take(phase, steps)
-            if measured <= enough:
+        enough = max(FALL * gap, 0.6 * 0.5**n_early * tol * P)
+        for _ in range(CYCLES << min(max(0, n_rounds - 4) // 2, 7)):
+            if state.cycle() <= enough:
+                n_early += n_rounds > 1
                 break
-        swept = map_blocks(sweep, [weight], list(zip(blocks, state.duals, strict=True)))
-        state.duals = [seen.duals for seen in swept]
-        P = 0.5 * sum(s.size for s in swept) + sum(s.loss for s in swept)
-        gap = max(sum(s.gap for s in swept), 0.0)
+        P, gap = state.certify()
         seconds = time.perf_counter() - started
         trace.append({"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))})
-        stuck = 0 if P - gap > best + rise * abs(P) else stuck + 1
-        best = max(best, P - gap)
+        better = P - gap > best + rise * abs(P) or gap < 0.9 * least
+        stuck = 0 if better else stuck + 1
+        best, least = max(best, P - gap), min(least, gap)
         if gap <= tol * max(1.0, abs(P)) or stuck > 4:
             break
-    tasks = list(zip(blocks, state.duals, strict=True))
-    state.renew(map_blocks(refresh, [], tasks))
-    done = map_blocks(final_weights, [], tasks)
-    order = np.argsort(np.concatenate([block.columns for block in blocks]))
-    coef = np.vstack([W for W, _ in done])[order]
-    intercept = options.bias * np.concatenate([b for _, b in done])[order].astype(np.float64)
+    coef, intercept = state.weights()
     objective, lower = np.array([P]), np.array([best])
     solution = Solution(coef, intercept, objective, lower, len(trace), trace)
     return Answer(solution, np.asarray(found.upward.astype(dtype) @ state.D))
@@ -408,26 +386,75 @@ def _blocks(
     return out
 
 
+def _part_way(step: Step, share: float) -> Duals:
+    """So far from the dual variables before a step to those after it."""
+    duals, before = step.duals, step.before
+    a = before + before.dtype.type(share) * (duals.a - before)
+    return duals._replace(a=a, live=np.diff(duals.ptr))
+
+
 class _State:
     """D = B' V, and the dual variables of every block."""
 
-    def __init__(self, n_inner: int, d: int, blocks: list[Lanes], dtype: Any) -> None:
-        self.D = np.zeros((n_inner, d + 1), dtype=dtype)
-        self.blocks = blocks
+    def __init__(
+        self, n_inner: int, d: int, blocks: list[Lanes], examples: list[Any], executor: Executor
+    ) -> None:
+        self.D = np.zeros((n_inner, d + 1), dtype=examples[2].dtype)
+        self.blocks, self.executor, self.n_cycles = blocks, executor, 0
         self.duals: list[Any] = [None] * len(blocks)
+        self.examples = [executor.put(array) for array in examples]
+        n = -(-len(blocks) // max(SIDE_BY_SIDE, len(blocks) // 16))
+        self.phases = [list(range(k, len(blocks), n)) for k in range(n)]  # far from each other
 
-    def phases(self) -> list[list[int]]:
-        """Blocks to visit side by side: those far from each other."""
-        n = -(-len(self.blocks) // max(SIDE_BY_SIDE, len(self.blocks) // 16))
-        return [list(range(k, len(self.blocks), n)) for k in range(n)]
+    def _map(self, function: Any, tasks: Any) -> Iterator[Any]:
+        return self.executor.map(function, [*self.examples, self.executor.put(self.D)], tasks)
+
+    def _all(self) -> list[tuple[Lanes, Duals]]:
+        return list(zip(self.blocks, self.duals, strict=True))
+
+    def start(self) -> None:
+        """Every block from nothing."""
+        for phase in self.phases:
+            self.take(phase, list(self._map(first_visit, [self.blocks[b] for b in phase])))
+
+    def cycle(self) -> float:
+        """Every class once; returns the gap seen on the way."""
+        self.n_cycles += 1
+        measured = 0.0
+        for phase in self.phases:
+            tasks = [(self.blocks[b], self.duals[b], self.n_cycles) for b in phase]
+            steps = list(self._map(visit, tasks))
+            measured += sum(step.measured for step in steps)
+            self.take(phase, steps)
+        return measured
+
+    def certify(self) -> tuple[float, float]:
+        """The primal value and the gap; examples that matter are listed anew."""
+        swept = list(self._map(sweep, self._all()))
+        self.duals = [seen.duals for seen in swept]
+        P = 0.5 * sum(seen.size for seen in swept) + sum(seen.loss for seen in swept)
+        return P, max(sum(seen.gap for seen in swept), 0.0)
+
+    def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:
+        """Weights and intercepts of all classes, D being made anew, without rounding's share."""
+        parts = list(self._map(refresh, self._all()))
+        self.D = np.zeros_like(self.D)
+        for block, part in zip(self.blocks, parts, strict=True):
+            self.D[block.inner] += part
+        n_classes = sum(block.columns.size for block in self.blocks)
+        coef = np.empty((n_classes, self.D.shape[1] - 1), dtype=self.D.dtype)
+        intercept = np.empty(n_classes)
+        found = self._map(final_weights, self._all())
+        for block, (W, w_bias) in zip(self.blocks, found, strict=True):
+            coef[block.columns], intercept[block.columns] = W.T, block.options.bias * w_bias
+        return coef, intercept
 
     def take(self, phase: list[int], steps: list[Step]) -> None:
         """Go as far along the joint step as surely does not lower the dual."""
         share = 1.0 if len(phase) == 1 else self._share(phase, steps)
         for b, step in zip(phase, steps, strict=True):
             self.D[self.blocks[b].inner] += self.D.dtype.type(share) * step.common
-            old = self.duals[b] if self.duals[b] is not None else step.duals.nothing()
-            self.duals[b] = step.duals if share == 1.0 else old.between(step.duals, share)
+            self.duals[b] = step.duals if share == 1.0 else _part_way(step, share)
 
     def _share(self, phase: list[int], steps: list[Step]) -> float:
         """H / (H + X), at most 1: the single steps, and what crosses where they meet."""
@@ -439,9 +466,3 @@ class _State:
                 _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
                 crossed += 2 * float(np.einsum("ij,ij", one.common[here], other.common[there]))
         return min(1.0, single / max(single + crossed, 1e-300))
-
-    def renew(self, parts: list[FloatArray]) -> None:
-        """D from the parts of all blocks."""
-        self.D = np.zeros_like(self.D)
-        for block, part in zip(self.blocks, parts, strict=True):
-            self.D[block.inner] += part

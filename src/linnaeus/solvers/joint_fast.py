@@ -17,14 +17,16 @@ a matrix of its own: its share is `own` instead of K (then rows of D hold zero t
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
+
+REPEATS = 3  # visits of a lane to an example while its features are at hand
+SURE = -0.3  # by how much a margin is kept that is not looked at until the next sweep
 
 
 @njit(cache=True, nogil=True)
 def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squared, relax, K,
           K_bias, W, w_bias, alpha, needed, work):  # fmt: skip
-    """Visit the rows in `order` once, each in all lanes one after the other.
+    """Visit the rows in `order` once, each in all lanes one after the other, and again.
 
     norm2    : (n,) float        squared norm of each row, without the constant feature
     sign     : (n, lanes) int8   +1 where positive, else -1
@@ -51,22 +53,24 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
             for b in range(lanes):
                 z[b] += x * w[b]
         a, need, y, c, q, n_moved = alpha[i], needed[i], sign[i], row_cost[i], norm2[i], 0
-        for b in range(lanes):
-            short = one - y[b] * (z[b] + q * move[b] + bias2 * move_bias[b])
-            u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
-            s = half / u if squared else zero
-            curve = K[b, b] * q + K_bias[b, b] * bias2 + s
-            new = a[b] + relax * (short - s * a[b]) / curve if curve > zero else u
-            new = new if new > zero else zero
-            new = new if squared or new < u else u
-            step = (new - a[b]) * y[b]
-            a[b] = new
-            need[b] = (new > zero) | (short > zero)
-            if step != zero:
-                n_moved += 1
-                for c2 in range(lanes):
-                    move[c2] += K[b, c2] * step
-                    move_bias[c2] += K_bias[b, c2] * step
+        need[:] = False
+        for _ in range(REPEATS):
+            for b in range(lanes):
+                short = one - y[b] * (z[b] + q * move[b] + bias2 * move_bias[b])
+                u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
+                s = half / u if squared else zero
+                curve = K[b, b] * q + K_bias[b, b] * bias2 + s
+                new = a[b] + relax * (short - s * a[b]) / curve if curve > zero else u
+                new = new if new > zero else zero
+                new = new if squared or new < u else u
+                step = (new - a[b]) * y[b]
+                a[b] = new
+                need[b] |= (new > zero) | (short > zero)
+                if step != zero:
+                    n_moved += 1
+                    for c2 in range(lanes):
+                        move[c2] += K[b, c2] * step
+                        move_bias[c2] += K_bias[b, c2] * step
         if n_moved > 0:
             for b in range(lanes):
                 w_bias[b] += bias * move_bias[b]
@@ -94,11 +98,12 @@ def _weights(rows, a, y, indptr, indices, data, bias, over_S, path, share, commo
 
 
 @njit(cache=True, nogil=True)
-def _visit_lane(live, rows, a, y, draws, indptr, indices, data, norm2, bias, cost, row_cost,
+def _visit_lane(live, rows, a, y, before, draws, indptr, indices, data, norm2, bias, cost, row_cost,
                 squared, relax, k, k_bias, w):  # fmt: skip
     """Visit the first `live` examples of a lane in random order; return how many stay, and the gap.
 
-    An example with a = 0 whose margin is kept is put behind the others until the next sweep.
+    An example with a = 0 whose margin is kept by far is put behind the others until the next
+    sweep.
     """
     kind = w.dtype.type
     one, zero, half, last = kind(1.0), kind(0.0), kind(0.5), w.size - 1
@@ -109,6 +114,7 @@ def _visit_lane(live, rows, a, y, draws, indptr, indices, data, norm2, bias, cos
         rows[t], rows[other] = rows[other], rows[t]
         y[t], y[other] = y[other], y[t]
         a[t], a[other] = a[other], a[t]
+        before[t], before[other] = before[other], before[t]
         i = rows[t]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         z = bias * w[last]
@@ -133,23 +139,25 @@ def _visit_lane(live, rows, a, y, draws, indptr, indices, data, norm2, bias, cos
             f = k * step
             for j in range(ix.size):
                 w[ix[j]] += f * xs[j]
-        elif new == zero and short < kind(-0.3):
+        elif new == zero and short < kind(SURE):
             live -= 1
             rows[t], rows[live] = rows[live], rows[t]
             y[t], y[live] = y[live], y[t]
             a[t], a[live] = a[live], a[t]
+            before[t], before[live] = before[live], before[t]
             continue
         t += 1
     return live, measured
 
 
 @njit(cache=True, nogil=True)
-def visit(lanes, ptr, live, rows, a, y, draws, indptr, indices, data, norm2, bias, cost,
+def visit(lanes, ptr, live, rows, a, y, before, draws, indptr, indices, data, norm2, bias, cost,
           row_cost, squared, relax, over_S, k, k_bias, share_bias, path_ptr, path, share, common,
           work, measured):  # fmt: skip
     """Visit every lane once, in the order of `lanes`; return sum over lanes of ||dv||^2 / S.
 
     ptr, rows, a, y : CSR lists of examples, dual variables and labels of each lane; reordered
+    before : dual variables of an earlier time, reordered likewise
     live   : (lanes,) int64         how many of each list are visited; updated
     draws  : (longest list,) float64  uniform in [0, 1)
     over_S, k, k_bias : (lanes,)    1 / S, K_bb, and the K_bb of the constant
@@ -168,8 +176,8 @@ def visit(lanes, ptr, live, rows, a, y, draws, indptr, indices, data, norm2, bia
                  path[mine], share[mine], common, w)  # fmt: skip
         dv[:] = w
         live[b], measured[b] = _visit_lane(
-            live[b], rows[here], a[here], y[here], draws, indptr, indices, data, norm2, bias,
-            cost[:, b], row_cost, squared, relax, k[b], k_bias[b], w,
+            live[b], rows[here], a[here], y[here], before[here], draws, indptr, indices, data,
+            norm2, bias, cost[:, b], row_cost, squared, relax, k[b], k_bias[b], w,
         )  # fmt: skip
         f = one / k[b]
         for j in range(last):

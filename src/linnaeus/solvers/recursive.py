@@ -181,8 +181,16 @@ def solve(
         joint_options = joint.Options(loss == "squared_hinge", float(bias), share_bias, seed)
         return Result(
             *joint.solve(
-                X, Y, found, weight, cost, joint_options, tol=tol, max_rounds=max_iter,
-                dtype=dtype, executor=executor,
+                X,
+                Y,
+                found,
+                weight,
+                cost,
+                joint_options,
+                tol=tol,
+                max_rounds=max_iter,
+                dtype=dtype,
+                executor=executor,
             )
         )
     shared = dual.shared_arrays(X, weight, bias, dtype)
