@@ -8,6 +8,7 @@ do not depend on how many workers there are.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
@@ -53,9 +54,9 @@ class Threads:
     ) -> Iterator[Any]:
         pool = ThreadPoolExecutor(self.n_workers, thread_name_prefix="linnaeus")
         try:
-            tasks = [pool.submit(function, *references, block) for block in blocks]
-            for task in tasks:
-                yield task.result()
+            tasks = deque(pool.submit(function, *references, block) for block in blocks)
+            while tasks:
+                yield tasks.popleft().result()  # and forget it
         finally:  # after Ctrl-C what has not begun is dropped
             pool.shutdown(cancel_futures=True)
 

@@ -24,7 +24,8 @@ from linnaeus.estimators import _targets
 from linnaeus.taxonomy import Taxonomy
 
 BLOCK_BYTES = 64 << 20  # scores made at once
-LARGE = 2_000_000  # nonzeros from which sparse data are float32 by default
+LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
+TIGHT = 1e-5
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -90,10 +91,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        """As asked; else float32 for large data, float64 for small."""
+        """As asked; else float32 for large data, float64 for small data or a tight `tol`."""
         if self.dtype is not None:
             return np.dtype(self.dtype)
-        return np.dtype(np.float32 if X.nnz >= LARGE else np.float64)
+        return np.dtype(np.float32 if X.nnz >= LARGE and self.tol >= TIGHT else np.float64)
 
     def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")

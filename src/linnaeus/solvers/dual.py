@@ -37,7 +37,7 @@ from linnaeus.solvers.problem import (
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
-WARM_OTHERS = 4  # other examples drawn for every positive one
+WARM_OTHERS = 2  # other examples drawn for every positive one
 INNER_EPOCHS = 10  # of the first round; doubled from round to round
 MOST_EPOCHS = 500
 FALL = 0.05  # how far a round lets the gap fall
@@ -69,7 +69,7 @@ class Task(NamedTuple):
 class Block(NamedTuple):
     """The answer for one block."""
 
-    coef: Any  # (lanes, d) array, or csr_array when pruned
+    coef: Any  # (d, lanes) array, or (lanes, d) csr_array when pruned; None once collected
     w_bias: FloatArray  # (lanes,)
     objective: npt.NDArray[np.float64]  # (lanes,)
     dual: npt.NDArray[np.float64]
@@ -117,9 +117,27 @@ def solve(
     shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
-    blocks = list(executor.map(solve_block, [executor.put(a) for a in shared], tasks))
+    solved = executor.map(solve_block, [executor.put(a) for a in shared], tasks)
+    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype)
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
-    return _joined(blocks, S, bias, time.perf_counter() - started), blocks
+    return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
+
+
+def _collect(
+    solved: Iterator[Block], n_classes: int, n_features: int, dtype: Any
+) -> tuple[Any, list[Block]]:
+    """The weights of all blocks in one piece, each block's own being let go at once."""
+    parts, blocks, at = [], [], 0
+    coef = None
+    for block in solved:
+        if sp.issparse(block.coef):
+            parts.append(block.coef)
+        else:
+            coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
+            coef[at : at + block.w_bias.size] = block.coef.T
+        at += block.w_bias.size
+        blocks.append(block._replace(coef=None))
+    return (coef if coef is not None else sp.csr_array(sp.vstack(parts))), blocks
 
 
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
@@ -152,10 +170,8 @@ def _tasks(
     return tasks
 
 
-def _joined(blocks: list[Block], S: Any, bias: float, seconds: float) -> Solution:
+def _joined(coef: Any, blocks: list[Block], S: Any, bias: float, seconds: float) -> Solution:
     """All blocks as one solution; a strength scales objective and gap."""
-    sparse = any(sp.issparse(block.coef) for block in blocks)
-    coef = [block.coef for block in blocks]
     last = max(len(block.trace) for block in blocks)
     table = np.array(
         [block.trace + block.trace[-1:] * (last - len(block.trace)) for block in blocks]
@@ -163,7 +179,7 @@ def _joined(blocks: list[Block], S: Any, bias: float, seconds: float) -> Solutio
     total = table.sum(axis=0)
     share = seconds / max(total[-1, 0], 1e-12)  # blocks run side by side
     return Solution(
-        sp.csr_array(sp.vstack(coef)) if sparse else np.vstack(coef),
+        coef,
         bias * np.concatenate([block.w_bias for block in blocks]),
         S * np.concatenate([block.objective for block in blocks]),
         S * np.concatenate([block.dual for block in blocks]),
@@ -302,15 +318,16 @@ class Run:
 
     def sweep(self) -> None:
         """The exact objective and gap of every class, and who matters to it."""
-        loss, self.gap = np.zeros_like(self.objective), np.zeros_like(self.objective)
+        loss, self.gap = np.zeros((1, self.gap.size)), np.zeros_like(self.objective)
         z = np.empty(self.alpha.shape[1], dtype=self.alpha.dtype)
         fast.sweep(
             *self.rows, self.bias, self.sign, self.task.cost, self.row_cost,
-            self.options.squared, self.W, self.w_bias, self.alpha, loss, self.gap, self.needed, z,
+            self.options.squared, self.W, self.w_bias, self.alpha, np.ones(1, z.dtype), loss,
+            self.gap, self.needed, z,
         )  # fmt: skip
         self.gap = np.maximum(self.gap, 0.0)  # what rounding left
         self.measure()
-        self.objective = 0.5 * self.away2 + loss
+        self.objective = 0.5 * self.away2 + loss[0]
         self._note()
 
     def _note(self) -> None:
@@ -352,10 +369,10 @@ class Run:
         return np.asarray(np.maximum(FALL * self.gap, enough))
 
     def _coef(self) -> tuple[Any, float]:
-        """The weights, one class a row; pruned if asked, with the rise of the objective."""
+        """The weights; if asked pruned and one class a row, with the rise of the objective."""
         limit = self.options.prune
         if limit <= 0:
-            return np.ascontiguousarray(self.W.T), 0.0
+            return self.W, 0.0
         before = self.objective.copy(), self.gap.copy()
         self.W[np.abs(self.W) < limit] = 0
         self.sweep()

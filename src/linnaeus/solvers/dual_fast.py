@@ -30,7 +30,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias, alpha,
-          loss, gap, needed, z):  # fmt: skip
+          stretch, loss, gap, needed, z):  # fmt: skip
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
 
     bias     : float             size of the constant feature
@@ -38,7 +38,8 @@ def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias,
     cost     : (2, lanes) float  cost of negatives and of positives
     row_cost : (n,) float        weight of each example
     W : (d, lanes), w_bias : (lanes,), alpha : (n, lanes) float
-    loss, gap : (lanes,) float64  results, added to
+    stretch  : (m,) float  factors of the weights, the first is 1
+    loss : (m, lanes), gap : (lanes,) float64  results, added to: the loss of stretched weights
     needed   : (n, lanes) bool   result: a > 0, or the margin falls short
     z        : (lanes,) float    work space
     """
@@ -59,9 +60,15 @@ def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias,
             u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
             value = u * over * over if squared else u * over
             conj = quarter * a[b] * a[b] / u if squared else zero
-            loss[b] += value
+            loss[0, b] += value
             gap[b] += value + conj - a[b] * short
             need[b] = (a[b] > zero) | (short > zero)
+        for m in range(1, stretch.size):
+            for b in range(lanes):
+                short = one - stretch[m] * y[b] * z[b]
+                over = short if short > zero else zero
+                u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
+                loss[m, b] += u * over * over if squared else u * over
 
 
 @njit(cache=True, nogil=True)

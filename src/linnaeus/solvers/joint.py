@@ -14,7 +14,9 @@ Classes are solved in blocks. A round visits them all a few times, each class on
 with its part of D brought up to date, and a few blocks side by side: of their joint step the share
 H / (H + X) is taken, H and X being the squared length of the single steps and of what crosses,
 which never lowers the dual. Then a sweep over all examples certifies the whole: with W = K V the
-gap is the sum of terms, never negative, of the single classes (`dual_fast`).
+gap is the sum of terms, never negative, of the single classes (`dual_fast`). Near the optimum many
+margins fall short by a little, which large costs make much of; the same sweep tries weights that
+are longer by a little, and the best of them are the answer.
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ from linnaeus.solvers.problem import FloatArray, Rows, Solution, squared_norms
 
 LANES = dual.LANES
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
-CYCLES = 5  # visits of every class in a round; doubled every second round after four
+CYCLES = 5  # visits of every class in a round; doubled every second round after ten
 RELAX = 1.3
+STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
 FALL = 0.1  # how far a round lets the measured gap fall
 STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
 DENSE = 2000  # internal nodes of a graph that is no tree
@@ -167,7 +170,7 @@ class Swept(NamedTuple):
     """The certificate of a block, and its dual variables for the next round."""
 
     duals: Duals
-    loss: float
+    loss: npt.NDArray[np.float64]  # of the weights times each of STRETCHES
     gap: float
     size: float  # sum a y z = tr(V' W)
 
@@ -228,15 +231,16 @@ def sweep(
     n, width = lanes.positives.shape
     alpha, sign = duals.dense(n), signs(lanes)
     W, w_bias = weights(rows, D, lanes, alpha, sign)
-    loss, gap, needed = np.zeros(width), np.zeros(width), np.empty((n, width), dtype=bool)
+    loss, gap = np.zeros((len(STRETCHES), width)), np.zeros(width)
+    needed = np.empty((n, width), dtype=bool)
     dual_fast.sweep(
         *rows, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared, W, w_bias, alpha,
-        loss, gap, needed, np.empty(width, dtype=dtype),
+        np.array(STRETCHES, dtype), loss, gap, needed, np.empty(width, dtype=dtype),
     )  # fmt: skip
     found = Duals.of(alpha, needed, sign)
     gained = found.a.sum(dtype=np.float64) - _conjugate(found, lanes, weight)
     total = float(gap.sum())
-    return Swept(found, float(loss.sum()), total, total - float(loss.sum()) + float(gained))
+    return Swept(found, loss.sum(axis=1), total, total - float(loss[0].sum()) + float(gained))
 
 
 def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
@@ -334,7 +338,7 @@ def solve(
     state.start()
     for n_rounds in range(1, max_rounds + 1):
         enough = max(FALL * gap, 0.6 * 0.5**n_early * tol * P)
-        for _ in range(CYCLES << min(max(0, n_rounds - 4) // 2, 7)):
+        for _ in range(CYCLES << min(max(0, n_rounds - 10) // 2, 7)):
             if state.cycle() <= enough:
                 n_early += n_rounds > 1
                 break
@@ -349,7 +353,8 @@ def solve(
     coef, intercept = state.weights()
     objective, lower = np.array([P]), np.array([best])
     solution = Solution(coef, intercept, objective, lower, len(trace), trace)
-    return Answer(solution, np.asarray(found.upward.astype(dtype) @ state.D))
+    W_I = np.asarray(found.upward.astype(dtype) @ state.D)
+    return Answer(solution, state.stretch * W_I)
 
 
 def _blocks(
@@ -400,7 +405,7 @@ class _State:
         self, n_inner: int, d: int, blocks: list[Lanes], examples: list[Any], executor: Executor
     ) -> None:
         self.D = np.zeros((n_inner, d + 1), dtype=examples[2].dtype)
-        self.blocks, self.executor, self.n_cycles = blocks, executor, 0
+        self.blocks, self.executor, self.n_cycles, self.stretch = blocks, executor, 0, 1.0
         self.duals: list[Any] = [None] * len(blocks)
         self.examples = [executor.put(array) for array in examples]
         n = -(-len(blocks) // max(SIDE_BY_SIDE, len(blocks) // 16))
@@ -432,8 +437,11 @@ class _State:
         """The primal value and the gap; examples that matter are listed anew."""
         swept = list(self._map(sweep, self._all()))
         self.duals = [seen.duals for seen in swept]
-        P = 0.5 * sum(seen.size for seen in swept) + sum(seen.loss for seen in swept)
-        return P, max(sum(seen.gap for seen in swept), 0.0)
+        size = sum(seen.size for seen in swept)
+        values = 0.5 * np.square(STRETCHES) * size + sum(seen.loss for seen in swept)
+        lower = float(values[0]) - max(sum(seen.gap for seen in swept), 0.0)
+        self.stretch = STRETCHES[int(np.argmin(values))]
+        return float(values.min()), float(values.min()) - lower
 
     def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:
         """Weights and intercepts of all classes, D being made anew, without rounding's share."""
@@ -446,7 +454,8 @@ class _State:
         intercept = np.empty(n_classes)
         found = self._map(final_weights, self._all())
         for block, (W, w_bias) in zip(self.blocks, found, strict=True):
-            coef[block.columns], intercept[block.columns] = W.T, block.options.bias * w_bias
+            coef[block.columns] = self.stretch * W.T
+            intercept[block.columns] = self.stretch * block.options.bias * w_bias
         return coef, intercept
 
     def take(self, phase: list[int], steps: list[Step]) -> None:

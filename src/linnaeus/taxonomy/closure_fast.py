@@ -9,7 +9,6 @@ nodes are numbered parents first, depth and ancestors of v follow from those of 
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 
@@ -144,4 +143,11 @@ def fill_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
     """
     for s in range(starts.size):
         n = _climb(starts[s], parent_ptr, parents, seen, found)
-        ancestors[ptr[s] : ptr[s + 1]] = np.sort(found[:n])
+        first = ptr[s]
+        for i in range(n):  # the nodes above a tree's node come in descending order: none moves
+            v = found[n - 1 - i]
+            at = first + i
+            while at > first and ancestors[at - 1] > v:
+                ancestors[at] = ancestors[at - 1]
+                at -= 1
+            ancestors[at] = v

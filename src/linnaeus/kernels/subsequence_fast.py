@@ -1,0 +1,63 @@
+# mypy: ignore-errors
+"""Subsequences with gaps that two sequences have in common.
+
+    k_p(s, t) = sum over i_1 < .. < i_p and j_1 < .. < j_p with s[i] = t[j]
+                of  decay^(i_p - i_1 + 1 + j_p - j_1 + 1)
+
+Let S_l(i, j) be that sum for length l over the pairs that end in (i, j), and
+
+    D_l(i, j) = sum_{i' <= i, j' <= j} decay^(i - i' + j - j') S_l(i', j').
+
+Then, with [..] for 0 or 1,
+
+    S_1(i, j) = decay^2 [s_i = t_j],     S_{l+1}(i, j) = decay^2 [s_i = t_j] D_l(i-1, j-1),
+    D_l(i, j) = decay D_l(i-1, j) + R,   R = sum_{j' <= j} decay^(j - j') S_l(i, j'),
+
+and k_p = sum_ij S_p(i, j): O(p |s| |t|) time, [Lodhi2002] section 3 and the recursion of
+[Rousu2006]'s experiments, without its subtraction. One row of every D_l is kept; going down in l,
+level l + 1 reads row i - 1 of level l before level l moves on to row i.
+"""
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def subsequence_block(first, numbers, starts, rows, columns, p, decay, work, out):
+    """out[i, j] = k_p of the sequences rows[0] + i and columns[0] + j.
+
+    first   : True for the diagonal only, then out is (n, 1) and columns is not read
+    numbers, starts : the sequences, one after the other
+    rows, columns : (2,) first and last + 1
+    work    : (p, longest + 1) work space
+    """
+    for i in range(rows[1] - rows[0]):
+        a = rows[0] + i
+        s = numbers[starts[a] : starts[a + 1]]
+        if first:
+            out[i, 0] = _pair(s, s, p, decay, work)
+            continue
+        for j in range(columns[1] - columns[0]):
+            b = columns[0] + j
+            out[i, j] = _pair(s, numbers[starts[b] : starts[b + 1]], p, decay, work)
+
+
+@njit(cache=True, nogil=True)
+def _pair(s, t, p, decay, work):
+    """work[l, j + 1] = D_{l+1}(i, j); row p - 1 is not used."""
+    square = decay * decay
+    total = 0.0
+    if s.size < p or t.size < p:
+        return total
+    work[:, : t.size + 1] = 0.0
+    for i in range(s.size):
+        for j in range(t.size):
+            if s[i] == t[j]:
+                total += square * (work[p - 2, j] if p > 1 else 1.0)
+        for level in range(p - 2, -1, -1):
+            R = 0.0
+            for j in range(t.size):
+                R *= decay
+                if s[i] == t[j]:
+                    R += square * (work[level - 1, j] if level > 0 else 1.0)
+                work[level, j + 1] = decay * work[level, j + 1] + R
+    return total

@@ -1,0 +1,90 @@
+"""Features of single edges besides those of the whole example.
+
+Orthogonal: block (e, u) of the weights sees (x, x_e), so K_e(x, x') = x.x' + x_e.x'_e, and
+
+    score of code u on edge e = w_{e,u}.x + v_{e,u}.x_e ,     v_{e,u} = sum_i nu_i[e,u] x_ie .
+
+The same features as one additive map phi(x, y) = sum_e phi_e^{y_e}(x) with one weight vector:
+row (i, e, u) of a sparse matrix holds x_ie in columns of its own. [Rousu2006] section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.losses import Edges
+
+Array = npt.NDArray[np.floating[Any]]
+
+
+def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
+    """The code 2 [parent on] + [child on] of every row and edge; a top edge's parent is on."""
+    above = np.where(edges.parent < 0, 1, y[:, edges.parent])
+    return (2 * above + y[:, edges.child]).astype(np.int8)
+
+
+def check_local(
+    local: Sequence[Any] | None, X: Any, n_rows: int, n_edges: int
+) -> list[sp.csr_array | None] | None:
+    """The blocks as CSR, None if there are none."""
+    if local is None:
+        return None
+    if X is None:
+        raise UserError("Local features need features X, but a kernel matrix is given. Give X.")
+    if len(local) != n_edges:
+        raise UserError(
+            f"There are {len(local)} blocks of local features, but {n_edges} edges. Give one for "
+            "each in the order of losses.markov_edges, None for an edge without any."
+        )
+    blocks = [None if block is None else sp.csr_array(block) for block in local]
+    for e, block in enumerate(blocks):
+        if block is not None and block.shape[0] != n_rows:
+            raise UserError(
+                f"The local features of edge {e} have {block.shape[0]:,} rows, but there are "
+                f"{n_rows:,} examples. Give one row for each."
+            )
+    return blocks
+
+
+def local_weights(local: Sequence[Any], N: Array) -> list[Array | None]:
+    """The weights v_e (n_local, 4) of every edge, from a solution's multipliers (n, 4 n_edges)."""
+    return [
+        None if block is None else np.asarray(sp.csr_array(block).T @ N[:, 4 * e : 4 * e + 4])
+        for e, block in enumerate(local)
+    ]
+
+
+def local_scores(local: Sequence[Any], weights: Sequence[Array | None]) -> Array:
+    """What local features add to the scores X W: (n, 4 n_edges)."""
+    n_rows = next(block.shape[0] for block in local if block is not None)
+    parts = [
+        np.zeros((n_rows, 4)) if v is None else np.asarray(sp.csr_array(block) @ v)
+        for block, v in zip(local, weights, strict=True)
+    ]
+    return np.hstack(parts)
+
+
+def additive_features(local: Sequence[Any], n_rows: int) -> sp.csr_array:
+    """Local features as one additive map: row (i n_edges + e) 4 + u, four columns per feature."""
+    n_edges, offset = len(local), 0
+    data, rows, columns = [], [], []
+    for e, block in enumerate(local):
+        if block is None:
+            continue
+        part = sp.coo_array(block)
+        for u in range(4):
+            data.append(part.data)
+            rows.append((part.coords[0].astype(np.int64) * n_edges + e) * 4 + u)
+            columns.append(4 * part.coords[1].astype(np.int64) + (offset + u))
+        offset += 4 * part.shape[1]
+    shape = (4 * n_rows * n_edges, offset)
+    if not data:
+        return sp.csr_array(shape)
+    entries = np.concatenate(data), (np.concatenate(rows), np.concatenate(columns))
+    return sp.csr_array(sp.coo_array(entries, shape=shape))

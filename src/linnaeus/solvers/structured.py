@@ -1,0 +1,29 @@
+"""What max-margin structured solvers take and give.
+
+    minimise_w  1/2 ||w||^2 + C sum_i xi_i
+    xi_i = max_y loss(y_i, y) - w.(phi(x_i, y_i) - phi(x_i, y))
+
+Weights are sums over examples of tensors: W[., q] = sum_i N[i, q] phi(x_i), q running over blocks
+(an edge and its labels, or a node), so that scores are F = K N for any kernel matrix K, or X W for
+a linear one. [Rousu2006] section 3, docs/maths/hm3.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Fitted(NamedTuple):
+    """A solution with its certificate."""
+
+    N: npt.NDArray[np.floating[Any]]  # (n_examples, n_blocks) nu, flattened over edges and labels
+    W: Any  # (n_features, n_blocks) for a linear kernel, else None
+    slack: npt.NDArray[np.float64]  # (n_examples,) xi
+    gaps: npt.NDArray[np.float64]  # (n_examples,) of every example: C xi - <mu, g>
+    objective: float
+    dual: float
+    n_iter: int
+    trace: list[dict[str, float]]  # seconds, objective, gap
