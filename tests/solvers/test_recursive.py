@@ -1,9 +1,12 @@
 """Recursive regularisation: solved problems, equivalences, certificates."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, Taxonomy
@@ -232,4 +235,57 @@ def test_the_objective_is_that_of_the_weights_returned(schedule, loss):
     short = np.maximum(0, 1 - z)
     losses = {"hinge": short, "squared_hinge": short**2, "logistic": np.logaddexp(0, -z)}
     value = 0.5 * np.trace(W.T @ (tax.laplacian() @ W)) + 0.5 * losses[loss].sum()
+    np.testing.assert_allclose(model.objective_, value, rtol=1e-9)
+
+
+def many(seed=0, dag=False):
+    """More classes than a block has lanes."""
+    rng = np.random.default_rng(seed)
+    edges = [("r", f"g{g}") for g in range(9)]
+    edges += [(f"g{c % 9}", f"c{c}") for c in range(90)]
+    if dag:
+        edges += [(f"g{(c + 1) % 9}", f"c{c}") for c in range(0, 90, 7)]
+    tax = Taxonomy.from_edges(edges)
+    y = np.array(tax.leaves)[rng.integers(0, 90, size=400)]
+    X = rng.normal(size=(400, 12)) + rng.normal(size=(len(tax), 12))[tax.numbers(y)]
+    return tax, X, y
+
+
+@pytest.mark.parametrize("dag", [False, True])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("sharing", ["own", "parent"])
+def test_the_joint_dual_and_alternation_meet(loss, sharing, dag):
+    tax, X, y = many(dag=dag)
+    options = {"loss": loss, "intercept_sharing": sharing, "tol": 1e-4, "max_iter": 300, "C": 0.05}
+    joint, turns = (
+        RecursiveSVM(tax, schedule=schedule, random_state=0, **options).fit(X, y)
+        for schedule in ("two-block", "color")
+    )
+    assert joint.gap_ <= 1e-4 and turns.gap_ <= 1e-4
+    np.testing.assert_allclose(joint.objective_, turns.objective_, rtol=2e-4)
+    np.testing.assert_allclose(joint.inner_coef_, turns.inner_coef_, atol=0.05)
+
+
+def test_the_joint_dual_never_falls_and_does_not_depend_on_workers():
+    tax, X, y = many(seed=1)
+    one, two = (
+        RecursiveSVM(tax, C=0.1, tol=1e-6, n_jobs=n, random_state=0).fit(X, y) for n in (1, 2)
+    )
+    assert np.array_equal(one.coef_, two.coef_) and np.array_equal(one.inner_coef_, two.inner_coef_)
+    dual = [step["objective"] * (1 - step["gap"]) for step in one.trace_]
+    assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(dual))
+
+
+def test_longer_weights_are_priced_rightly():
+    """Stopped early, the objective is still that of the weights returned."""
+    tax, X, y = many(seed=2)
+    with pytest.warns(ConvergenceWarning):
+        model = RecursiveSVM(
+            tax, C=10.0, fit_intercept=False, tol=1e-9, max_iter=1, random_state=0
+        ).fit(X, y)
+    W = np.zeros((len(tax), X.shape[1]))
+    W[tax.numbers(model.classes_)] = model.coef_
+    W[tax.numbers(model.inner_nodes_)] = model.inner_coef_
+    z = np.where(model.classes_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
+    value = 0.5 * np.trace(W.T @ (tax.laplacian() @ W)) + 10.0 * np.maximum(0, 1 - z).sum()
     np.testing.assert_allclose(model.objective_, value, rtol=1e-9)

@@ -4,7 +4,8 @@
 
 where y_e are the labels of the members of hyperedge e as a number, the first member the highest
 bit: a pair (a, b) has the codes 0 (both off), 1 (b on), 2 (a on), 3. Scores of one example are
-one row: the 2^|e| entries of every hyperedge in turn. [Rousu2007] section 1.4; docs/maths/graphs.md.
+one row: the 2^|e| entries of every hyperedge in turn. [Rousu2007] section 1.4,
+docs/maths/graphs.md.
 
 - ``junction``: exact, by max-sum on a junction tree; cost exponential in the treewidth.
 - ``loopy``: max-product along all edges in turn, damped by one half, decoded after each sweep.
@@ -35,6 +36,9 @@ SWEEPS = 100  # of messages at most
 TREES = 40
 MAX_MEMBERS = 20
 MAX_ENUMERATED = 20
+_NONE = np.zeros(0, dtype=np.int64)
+NO_CLIQUES = Cliques(_NONE, _NONE, np.zeros(1, np.int64), *[_NONE] * 6)
+NO_SCHEDULE = Schedule(np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64))
 
 
 class Graph(NamedTuple):
@@ -94,6 +98,7 @@ class Graph(NamedTuple):
 class Oracle(NamedTuple):
     """A method of inference made ready for one graph: what the loops take."""
 
+    n_nodes: int
     net: Net
     cliques: Cliques
     schedule: Schedule
@@ -102,15 +107,33 @@ class Oracle(NamedTuple):
 
     def work(self) -> Work:
         """Space for one row."""
-        entries = int(self.cliques.table[-1])
-        n = int(self.net.nodes.max(initial=-1)) + 1 if not entries else self.cliques.parent.size
+        tables = int(self.cliques.table[-1])
         return Work(
-            np.empty(entries),
-            np.empty(entries),
-            np.empty(n),
+            np.empty(tables),
+            np.empty(tables),
+            np.empty(self.n_nodes),
             np.empty(self.net.nodes.size),
-            np.empty(n, dtype=np.int8),
+            np.empty(self.n_nodes, dtype=np.int8),
         )
+
+    def argmax(self, S: Any) -> tuple[Labels, FloatArray]:
+        """The best labels found for every row of finite scores, and their values."""
+        S = np.array(S, dtype=np.float64, order="C")  # a copy: the loops write into it
+        Y, value = np.zeros((S.shape[0], self.n_nodes), dtype=np.int8), np.empty(S.shape[0])
+        graphs_fast.find_rows(
+            self.net, self.cliques, self.schedule, self.forbidden, S, self.work(), Y, value
+        )
+        return Y, value
+
+    def differences(self, S: Any) -> FloatArray:
+        """Best score with each node on minus that with it off; by messages, an approximation."""
+        S = np.array(S, dtype=np.float64, order="C")
+        out, y = np.zeros((S.shape[0], self.n_nodes)), np.zeros(self.n_nodes, dtype=np.int8)
+        down = np.empty(int(np.diff(self.cliques.table).max(initial=1)))
+        graphs_fast.difference_rows(
+            self.net, self.cliques, self.schedule, self.forbidden, S, self.work(), down, y, out
+        )
+        return out
 
 
 def prepare(
@@ -120,9 +143,7 @@ def prepare(
 
     forbidden : (n_blocks,) bool, codes that no labelling may have; some labelling must be left
     """
-    empty = np.zeros(0, dtype=np.int64)
-    cliques = Cliques(*[empty] * 2, np.zeros(1, np.int64), *[empty] * 6)
-    schedule = Schedule(*[np.zeros((0, 0), dtype=np.int64)] * 2)
+    cliques, schedule = NO_CLIQUES, NO_SCHEDULE
     if method == "junction":
         cliques = junction_tree(graph.n_nodes, graph.edges)
     elif method == "loopy":
@@ -134,7 +155,7 @@ def prepare(
         raise UserError(f"The method {method!r} is not known. Use 'junction', 'loopy' or 'trp'.")
     mask = np.zeros(0, bool) if forbidden is None else np.asarray(forbidden, dtype=bool)
     net = Net(graph.ptr, graph.nodes, graph.start)
-    return Oracle(net, cliques, schedule, mask, method == "junction")
+    return Oracle(graph.n_nodes, net, cliques, schedule, mask, method == "junction")
 
 
 def graph_argmax(
@@ -142,7 +163,7 @@ def graph_argmax(
 ) -> tuple[Labels, FloatArray]:
     """The best labelling of every row of scores, and its value.
 
-    scores : (n, graph.n_blocks); minus infinity forbids a code
+    scores : (n, graph.n_blocks), finite; or minus infinity, which forbids a code
     method : "junction" (exact), "loopy", "trp" or "enumerate" (exact, for tiny graphs)
     random_state : seed of the spanning trees of "trp"
 
@@ -151,31 +172,128 @@ def graph_argmax(
     >>> Y.tolist(), value.tolist()
     ([[0, 1]], [1.5])
     """
-    S = _checked(graph, scores)
     if method not in METHODS:
         raise UserError(f"The method {method!r} is not known. Use one of: {', '.join(METHODS)}.")
-    given, S = S, _finite(graph, S)
+    S = _checked(graph, scores)
+    finite = _finite(graph, S)
     if method == "enumerate":
-        Y = _enumerate(graph, S)
+        Y = _enumerate(graph, finite)
     else:
-        Y = argmax_rows(prepare(graph, method, seed=random_state), S, graph.n_nodes)[0]
-    return Y, _values(graph, given, Y)
+        Y = prepare(graph, method, seed=random_state).argmax(finite)[0]
+    return Y, S[np.arange(S.shape[0])[:, None], graph.start[:-1] + graph.codes(Y)].sum(axis=1)
 
 
-def argmax_rows(oracle: Oracle, S: FloatArray, n_nodes: int) -> tuple[Labels, FloatArray]:
-    """The best labels that an oracle finds for finite scores; forbidden entries are overwritten."""
-    Y, value = np.zeros((S.shape[0], n_nodes), dtype=np.int8), np.empty(S.shape[0])
-    graphs_fast.find_rows(
-        oracle.net, oracle.cliques, oracle.schedule, oracle.forbidden, S, _fit(oracle, n_nodes), Y, value
-    )
-    return Y, value
+def _members(edge: Any, n_nodes: int) -> list[int]:
+    members = [int(v) for v in edge]
+    if not members or len(set(members)) < len(members):
+        raise UserError(
+            f"The hyperedge {shorten(tuple(members))} must hold each of its nodes once, and at "
+            f"least one."
+        )
+    if len(members) > MAX_MEMBERS:
+        raise UserError(
+            f"A hyperedge holds {len(members)} nodes, which takes 2^{len(members)} scores. "
+            f"Use at most {MAX_MEMBERS}."
+        )
+    for v in members:
+        if not 0 <= v < n_nodes:
+            raise UserError(
+                f"The hyperedge {shorten(tuple(members))} holds node {v}, but the graph has the "
+                f"nodes 0 to {n_nodes - 1}."
+            )
+    return members
 
 
-def max_marginals(oracle: Oracle, S: FloatArray, n_nodes: int) -> FloatArray:
-    """Best score with a node on minus that with it off, (n, n_nodes), by the junction tree."""
-    out = np.zeros((S.shape[0], n_nodes))
-    down = np.empty(int(np.diff(oracle.cliques.table).max(initial=1)))
-    graphs_fast.max_marginal_rows(
-        oracle.net, oracle.cliques, oracle.forbidden, S, oracle.work(), down, out
-    )
-    return out
+def _checked(graph: Graph, scores: Any) -> FloatArray:
+    S = np.asarray(scores, dtype=np.float64)
+    if S.ndim != 2 or S.shape[1] != graph.n_blocks:
+        raise UserError(
+            f"The scores have shape {S.shape}, but the graph has {graph.n_blocks} codes. "
+            f"Give one row per example and 2^|e| columns for every hyperedge e."
+        )
+    if np.isnan(S).any() or np.isposinf(S).any():
+        raise UserError(
+            "The scores hold NaN or plus infinity. Use finite scores, or minus infinity to forbid."
+        )
+    return S
+
+
+def _finite(graph: Graph, S: FloatArray) -> FloatArray:
+    """Minus infinity becomes a score that is worse than all the others can make up for."""
+    bad = np.isneginf(S)
+    if not bad.any():
+        return S
+    size = np.where(bad, 0.0, np.abs(S))
+    largest = np.maximum.reduceat(size, graph.start[:-1], axis=1).sum(axis=1)
+    return np.where(bad, -(1.0 + 2.0 * largest)[:, None], S)
+
+
+def _enumerate(graph: Graph, S: FloatArray) -> Labels:
+    """Try all labellings; of several best ones the first, with the lowest nodes off."""
+    k = graph.n_nodes
+    if k > MAX_ENUMERATED:
+        raise UserError(
+            f"The graph has {k} nodes and 2^{k} labellings. Use method='junction' beyond "
+            f"{MAX_ENUMERATED} nodes."
+        )
+    every = (np.arange(1 << k)[:, None] >> np.arange(k - 1, -1, -1)) & 1
+    codes = graph.codes(every)
+    best = np.empty(S.shape[0], dtype=np.int64)
+    for i, s in enumerate(S):
+        best[i] = np.argmax(s[graph.start[:-1] + codes].sum(axis=1))
+    Y: Labels = every[best].astype(np.int8)
+    return Y
+
+
+def _trees(graph: Graph, rng: np.random.Generator) -> Schedule:
+    """Random spanning trees: hyperedges that close no cycle, each below the node it hangs from."""
+    edge = np.full((TREES, graph.n_edges), -1, dtype=np.int64)
+    way = np.full_like(edge, -1)
+    lists = [e.tolist() for e in graph.edges]
+    for row in range(TREES):
+        tree = _spanning(graph.n_nodes, lists, rng.permutation(graph.n_edges).tolist())
+        steps = _from_roots(graph.n_nodes, lists, tree)
+        edge[row, : len(steps)] = [e for e, _ in steps]
+        way[row, : len(steps)] = [position for _, position in steps]
+    return Schedule(edge, way)
+
+
+def _spanning(n_nodes: int, edges: list[list[int]], order: list[int]) -> list[int]:
+    """The hyperedges, in this order, whose members were not yet joined."""
+    part = list(range(n_nodes))
+
+    def find(v: int) -> int:
+        while part[v] != v:
+            part[v] = v = part[part[v]]
+        return v
+
+    kept = []
+    for e in order:
+        parts = {find(v) for v in edges[e]}
+        if len(parts) == len(edges[e]):
+            kept.append(e)
+            for p in parts:
+                part[p] = min(parts)
+    return kept
+
+
+def _from_roots(n_nodes: int, edges: list[list[int]], tree: list[int]) -> list[tuple[int, int]]:
+    """The hyperedges of a tree, upper ones first, each with the position of its upper node."""
+    at: list[list[int]] = [[] for _ in range(n_nodes)]
+    for e in tree:
+        for v in edges[e]:
+            at[v].append(e)
+    seen, used = [False] * n_nodes, set[int]()
+    steps: list[tuple[int, int]] = []
+    for root in range(n_nodes):
+        queue = [] if seen[root] else [root]
+        seen[root] = True
+        for v in queue:  # which grows
+            for e in at[v]:
+                if e not in used:
+                    used.add(e)
+                    steps.append((e, edges[e].index(v)))
+                    queue += [w for w in edges[e] if w != v]
+                    for w in edges[e]:
+                        seen[w] = True
+    return steps

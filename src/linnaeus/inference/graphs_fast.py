@@ -11,7 +11,7 @@ clique. Tables T_t receive messages from earlier cliques and send theirs on to t
 
 *Messages* (approximate). With b_v = sum_e m_ev and labels as bits, the message of e to v is
 
-    m_ev = max_{y_v = 1} f - max_{y_v = 0} f,   f = h[e, y_e] + sum_{w in e, w != v} y_w (b_w - m_ew)
+    m_ev = max_{y_v = 1} f - max_{y_v = 0} f,   f = h[e, y_e] + sum_{w != v in e} y_w (b_w - m_ew)
 
 Sent along all edges in turn with damping this is loopy max-product; sent up and down a spanning
 tree, undamped, it is one tree reparametrisation: node terms b, edge terms h - sum_w y_w m_ew, and
@@ -220,6 +220,7 @@ def messages(net, schedule, h, work, y):
     work.m[:] = 0.0
     y[:] = 0
     best = score_of(net, h, y)
+    quiet = 0
     for k in range(schedule.edge.shape[0]):
         change = send_round(net, schedule, k, h, work, 0.5)
         decode(net, schedule, k, h, work, work.trial)
@@ -227,7 +228,8 @@ def messages(net, schedule, h, work, y):
         if value > best:
             best = value
             y[:] = work.trial
-        if change <= 1e-9:
+        quiet = quiet + 1 if change <= 1e-9 else 0
+        if quiet == 10:  # a tree shows only its own edges
             break
     return best
 
@@ -266,8 +268,12 @@ def find_rows(net, cliques, schedule, forbidden, H, work, Y, value):
 
 
 @njit(cache=True, nogil=True)
-def max_marginal_rows(net, cliques, forbidden, H, work, down, out):
-    """`max_marginals` for every row of H, whose forbidden entries are overwritten."""
+def difference_rows(net, cliques, schedule, forbidden, H, work, down, y, out):
+    """For every row: best score with a node on minus that with it off; of messages, their sums."""
     for i in range(H.shape[0]):
         penalise(net, forbidden, H[i])
-        max_marginals(net, cliques, H[i], work, down, out[i])
+        if cliques.parent.size > 0:
+            max_marginals(net, cliques, H[i], work, down, out[i])
+        else:
+            messages(net, schedule, H[i], work, y)
+            out[i] = work.b

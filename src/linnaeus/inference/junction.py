@@ -33,7 +33,10 @@ def junction_tree(n_nodes: int, edges: Sequence[IntArray]) -> Cliques:
     parent = [int(place[m[-2]]) if len(m) > 1 else -1 for m in members]
     home = np.array([int(place[e].min()) for e in edges], dtype=np.int64)
     _check_size(members, parent, home)
-    up = [_projection(members[p], m[:-1]) if p >= 0 else [] for m, p in zip(members, parent)]
+    up = [
+        _projection(members[p], m[:-1]) if p >= 0 else []
+        for m, p in zip(members, parent, strict=True)
+    ]
     inside = [_projection(members[t], e.tolist()) for t, e in zip(home, edges, strict=True)]
     return Cliques(
         _starts([len(m) for m in members]),

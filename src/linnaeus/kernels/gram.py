@@ -78,7 +78,7 @@ def _fill_block(pairs: Pairs, symmetric: bool, K: npt.NDArray[Any], rows: slice)
 
 
 def _float_type(dtype: Any) -> np.dtype[Any]:
-    out = np.dtype(dtype)
+    out: np.dtype[Any] = np.dtype(dtype)
     if out not in (np.float32, np.float64):
         raise UserError(f"dtype is {out}. A kernel matrix is of float32 or float64.")
     return out

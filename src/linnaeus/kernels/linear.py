@@ -69,7 +69,7 @@ def _arrays(X: Any) -> tuple[Any, Any, Any]:
 def _squares(X: Any) -> Values:
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def _matrix(X: Any, name: str) -> Any:

@@ -1,6 +1,6 @@
 """The spectrum kernel: contiguous substrings of a fixed length in common.
 
-    k_p(s, t) = sum_{u of length p}  #_u(s) #_u(t)          [Leslie2002] section 2
+    k_p(s, t) = sum_{u of length p}  #_u(s) #_u(t)          [Leslie2002]
     k_{q..p}  = k_q + ... + k_p
 
 #_u(s) counts the occurrences of u in s (or says 1 for at least one). The counts are an exact
@@ -60,7 +60,8 @@ class SpectrumKernel(Kernel):
 def window_lengths(p: Any, q: Any = None) -> range:
     """The lengths q to p, checked."""
     shortest = p if q is None else q
-    if not isinstance(p, Integral) or not isinstance(shortest, Integral) or not 1 <= shortest <= p:
+    whole = isinstance(p, Integral) and isinstance(shortest, Integral)
+    if not whole or not 1 <= shortest <= p:
         raise UserError(
             f"The substring lengths are p={shorten(p)}, q={shorten(q)}. Use whole numbers with "
             f"1 <= q <= p; q=None for p alone."

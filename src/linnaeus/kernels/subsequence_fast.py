@@ -13,32 +13,33 @@ Then, with [..] for 0 or 1,
     S_1(i, j) = decay^2 [s_i = t_j],     S_{l+1}(i, j) = decay^2 [s_i = t_j] D_l(i-1, j-1),
     D_l(i, j) = decay D_l(i-1, j) + R,   R = sum_{j' <= j} decay^(j - j') S_l(i, j'),
 
-and k_p = sum_ij S_p(i, j): O(p |s| |t|) time, [Lodhi2002] section 3 and the recursion of
-[Rousu2006]'s experiments, without its subtraction. One row of every D_l is kept; going down in l,
-level l + 1 reads row i - 1 of level l before level l moves on to row i.
+and k_p = sum_ij S_p(i, j): O(p |s| |t|) time, as in [Lodhi2002]. One row of every D_l
+is kept; going down in l, level l + 1 reads row i - 1 of level l before level l moves on to row i.
 """
 
 from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def subsequence_block(first, numbers, starts, rows, columns, p, decay, work, out):
-    """out[i, j] = k_p of the sequences rows[0] + i and columns[0] + j.
+def subsequence_block(numbers, starts, row, column, p, decay, work, out):
+    """out[i, j] = k_p of the sequences row + i and column + j.
 
-    first   : True for the diagonal only, then out is (n, 1) and columns is not read
     numbers, starts : the sequences, one after the other
-    rows, columns : (2,) first and last + 1
-    work    : (p, longest + 1) work space
+    work : (p, longest + 1) work space
     """
-    for i in range(rows[1] - rows[0]):
-        a = rows[0] + i
-        s = numbers[starts[a] : starts[a + 1]]
-        if first:
-            out[i, 0] = _pair(s, s, p, decay, work)
-            continue
-        for j in range(columns[1] - columns[0]):
-            b = columns[0] + j
-            out[i, j] = _pair(s, numbers[starts[b] : starts[b + 1]], p, decay, work)
+    for i in range(out.shape[0]):
+        s = numbers[starts[row + i] : starts[row + i + 1]]
+        for j in range(out.shape[1]):
+            t = numbers[starts[column + j] : starts[column + j + 1]]
+            out[i, j] = _pair(s, t, p, decay, work)
+
+
+@njit(cache=True, nogil=True)
+def subsequence_diagonal(numbers, starts, p, decay, work, out):
+    """out[i] = k_p of sequence i with itself."""
+    for i in range(out.size):
+        s = numbers[starts[i] : starts[i + 1]]
+        out[i] = _pair(s, s, p, decay, work)
 
 
 @njit(cache=True, nogil=True)

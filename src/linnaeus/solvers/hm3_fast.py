@@ -14,7 +14,8 @@ nu, the weights and the scores follow the same pattern with 0 for C: half the co
 
 With h = l + f (f_i[e, u] the score of code u on edge e) example i has
 
-    xi_i = max_u sum_e h[e, u_e] - sum_e h[e, y_e],      gap_i = C_i max_u sum_e h[e, u_e] - <mu, h>.
+    xi_i = max_u sum_e h[e, u_e] - sum_e h[e, y_e],
+    gap_i = C_i max_u sum_e h[e, u_e] - <mu, h>.
 
 [Rousu2006] section 3; docs/maths/hm3.md.
 """
@@ -36,6 +37,7 @@ class Model(NamedTuple):
     below: Any  # (n_edges,) int32
     root: Any  # (n_roots,) int32
     column: Any  # (n_edges,) int32, where "both on" is kept: n_nodes + ..., or the child's own
+    opening: Any  # (n_open,) int32, one edge below each root that has no top edge
     loss: Any  # (n_edges, 4, 4) float64, by true code and code
     consistent: bool  # whether code 1 does not exist
 
@@ -236,35 +238,161 @@ def conditional(model, square, cost, limit, work):
 
 
 @njit(cache=True, nogil=True)
-def fold(model, p, work):
+def fold(model, p, least_change, work):
     """Marginals back into `p`; the changes of nu into `step`, their columns into `moved`.
 
     Returns how many columns changed.
     """
-    step, moved, mu = work.step, work.moved, work.mu
-    n_moved = 0
+    mu, n_moved = work.mu, 0
+    work.step[:] = 0.0
     for e in range(model.below.size):
-        a, b, j = model.above[e], model.below[e], model.column[e]
-        if a >= 0 and j != b:
-            n_moved = put(p, j, mu[e, 3], step, moved, n_moved)
-        n_moved = put(p, b, mu[e, 1] + mu[e, 3], step, moved, n_moved)
-    for e in range(model.below.size - 1, -1, -1):
-        a = model.above[e]
-        if a >= 0 and work.part[a] != -2:  # marks the roots without a top edge: see `visit`
-            continue
-        if a >= 0:
-            n_moved = put(p, a, mu[e, 2] + mu[e, 3], step, moved, n_moved)
-            work.part[a] = -3
+        b, j = model.below[e], model.column[e]
+        n_moved = put(p, b, mu[e, 1] + mu[e, 3], least_change, work, n_moved)
+        if j != b:
+            n_moved = put(p, j, mu[e, 3], least_change, work, n_moved)
+    for e in model.opening:
+        n_moved = put(p, model.above[e], mu[e, 2] + mu[e, 3], least_change, work, n_moved)
     return n_moved
 
 
 @njit(cache=True, nogil=True)
-def put(p, j, value, step, moved, n_moved):
+def put(p, j, value, least_change, work, n_moved):
     """Set one marginal."""
     change = p[j] - value
-    if change == 0.0:
+    if abs(change) <= least_change:
         return n_moved
     p[j] = value
-    step[j] = change
-    moved[n_moved] = j
+    work.step[j] = change
+    work.moved[n_moved] = j
     return n_moved + 1
+
+
+@njit(cache=True, nogil=True)
+def visit(model, y, score, p, cost, square, limit, enough, work):
+    """Steps for one example, given its scores; returns its gap before, and the columns moved.
+
+    limit : steps at most, negative for the conditional gradient
+    """
+    unfold(model, y, score, p, cost, work)
+    if limit < 0:
+        gap = conditional(model, square, cost, -limit, work)
+    else:
+        gap = pairwise(model, square, cost, limit, enough, work)
+    return gap, fold(model, p, FLOOR * cost, work)
+
+
+@njit(cache=True, nogil=True)
+def add_scores(V, ix, xs, s):
+    """``s = V'x``; four features at a time, so that `s` is read less often."""
+    width = s.size
+    s[:] = 0.0
+    whole = ix.size - ix.size % 4
+    for t in range(0, whole, 4):
+        v0, v1, v2, v3 = V[ix[t]], V[ix[t + 1]], V[ix[t + 2]], V[ix[t + 3]]
+        x0, x1, x2, x3 = xs[t], xs[t + 1], xs[t + 2], xs[t + 3]
+        for j in range(width):
+            s[j] += (x0 * v0[j] + x1 * v1[j]) + (x2 * v2[j] + x3 * v3[j])
+    for t in range(whole, ix.size):
+        v0, x0 = V[ix[t]], xs[t]
+        for j in range(width):
+            s[j] += x0 * v0[j]
+
+
+@njit(cache=True, nogil=True)
+def add_step(V, ix, xs, step, moved, n_moved):
+    """``V += x step'``, column by column where few changed."""
+    if 6 * n_moved > step.size:
+        for t in range(ix.size):
+            v, x = V[ix[t]], xs[t]
+            for j in range(step.size):
+                v[j] += x * step[j]
+    else:
+        for t in range(ix.size):
+            v, x = V[ix[t]], xs[t]
+            for k in range(n_moved):
+                v[moved[k]] += x * step[moved[k]]
+
+
+@njit(cache=True, nogil=True)
+def linear_pass(
+    order, limits, enough, model, indptr, indices, data, Y, costs, squares, V, P, gaps, work
+):
+    """Visit the examples of `order` one after the other, the weights V always current.
+
+    V : (n_features, n_columns) columns of the weights;   P : (n, n_columns) float64 marginals
+    gaps : (n,) float64, the gap of each example before its visit
+    """
+    for k in range(order.size):
+        i = order[k]
+        ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        add_scores(V, ix, xs, work.score)
+        gap, n_moved = visit(
+            model, Y[i], work.score, P[i], costs[i], squares[i], limits[k], enough, work
+        )
+        gaps[i] = gap
+        if n_moved > 0:
+            add_step(V, ix, xs, work.step, work.moved, n_moved)
+
+
+@njit(cache=True, nogil=True)
+def kernel_block(block, limits, enough, sweeps, model, G, Y, costs, squares, F, P, Z, gaps, work):
+    """Visit the examples of one block, their scores F kept current inside the block.
+
+    G : (b, b) kernel of the block;   F : (b, n_columns) scores;   Z : (n, n_columns) columns of nu
+    """
+    for sweep in range(sweeps):
+        for k in range(block.size):
+            i = block[k]
+            gap, n_moved = visit(
+                model, Y[i], F[k], P[i], costs[i], squares[i], limits[k], enough, work
+            )
+            if sweep == 0:
+                gaps[i] = gap
+            if n_moved == 0:
+                continue
+            for t in range(n_moved):
+                Z[i, work.moved[t]] += work.step[work.moved[t]]
+            for m in range(block.size):
+                g = G[k, m]
+                if g != 0.0:
+                    f = F[m]
+                    for j in range(f.size):
+                        f[j] += g * work.step[j]
+
+
+@njit(cache=True, nogil=True)
+def measure(model, y, score, p, cost, work):
+    """xi, gap, <mu, l> and <nu, f> of one example."""
+    unfold(model, y, score, p, cost, work)
+    h, mu = work.h, work.mu
+    value = best(model.above, model.below, model.root, h, model.consistent, work.up, work.to)
+    loss, norm = 0.0, 0.0
+    for e in range(h.shape[0]):
+        t = work.code[e]
+        for u in range(4):
+            cut = model.loss[e, t, u]
+            loss += mu[e, u] * cut
+            norm += ((cost if u == t else 0.0) - mu[e, u]) * (h[e, u] - cut)
+    true = true_score(h, work.code)
+    return max(0.0, value - true), cost * max(value, true) - held(mu, h), loss, norm
+
+
+@njit(cache=True, nogil=True)
+def measure_linear(rows, model, indptr, indices, data, Y, costs, V, P, slack, gaps, sums, work):
+    """`measure` for the examples of `rows`; adds up <mu, l> and <nu, f> in `sums`."""
+    for i in rows:
+        ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        add_scores(V, ix, xs, work.score)
+        slack[i], gaps[i], loss, norm = measure(model, Y[i], work.score, P[i], costs[i], work)
+        sums[0] += loss
+        sums[1] += norm
+
+
+@njit(cache=True, nogil=True)
+def measure_scored(rows, model, F, Y, costs, P, slack, gaps, sums, work):
+    """The same, with the scores F of the examples of `rows` at hand."""
+    for k in range(rows.size):
+        i = rows[k]
+        slack[i], gaps[i], loss, norm = measure(model, Y[i], F[k], P[i], costs[i], work)
+        sums[0] += loss
+        sums[1] += norm

@@ -54,7 +54,11 @@ def solve(
     """
     check_options(C, tol, max_iter)
     z = labels(taxonomy, Y)
-    data, a, parent = source(X, K, len(z), dtype), path_losses(taxonomy, z, loss), taxonomy.tree.parent
+    data, a, parent = (
+        source(X, K, len(z), dtype),
+        path_losses(taxonomy, z, loss),
+        taxonomy.tree.parent,
+    )
     mu = C * z.astype(np.float64)
     work = _work(len(parent))
     W = data.weights(np.zeros_like(mu))

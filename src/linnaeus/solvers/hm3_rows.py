@@ -94,7 +94,6 @@ def check_options(C: float, tol: float, max_iter: int) -> None:
         raise UserError(f"max_iter is {max_iter}. Use 1 or more passes.")
 
 
-
 class Certificate(NamedTuple):
     """Values of the primal and the dual, and the part of every example in the gap."""
 

@@ -1,0 +1,35 @@
+"""Similarity of inputs: kernels of vectors, strings, words and syllables.
+
+Every kernel has ``gram(A, B=None)``; kernels add, multiply and normalise.
+"""
+
+from linnaeus.kernels.alignment import align, rank_kernels
+from linnaeus.kernels.base import Kernel, Multiple, Product, Sum
+from linnaeus.kernels.linear import LinearKernel
+from linnaeus.kernels.normal import Normalized, normalize
+from linnaeus.kernels.spectrum import SpectrumKernel
+from linnaeus.kernels.subsequence import SubsequenceKernel
+from linnaeus.kernels.words import (
+    BagOfWordsKernel,
+    SyllableSequenceKernel,
+    WordSequenceKernel,
+    syllables,
+)
+
+__all__ = [
+    "BagOfWordsKernel",
+    "Kernel",
+    "LinearKernel",
+    "Multiple",
+    "Normalized",
+    "Product",
+    "SpectrumKernel",
+    "SubsequenceKernel",
+    "Sum",
+    "SyllableSequenceKernel",
+    "WordSequenceKernel",
+    "align",
+    "normalize",
+    "rank_kernels",
+    "syllables",
+]

@@ -1,0 +1,150 @@
+"""How well a kernel agrees with the labels, seen through a taxonomy.
+
+    align(K, T) = <K, T> / (||K|| ||T||),    <K, T> = sum_ij K_ij T_ij        [Cristianini2001]
+
+The target is a kernel matrix T, or comes from the labels: T = Y C Y', with Y the memberships of
+the examples in the classes and C a kernel of the classes, such as
+``losses.class_kernel(losses.class_attributes(taxonomy))``, or the identity. Then
+
+    <K, T> = <Y'K Y, C>,     ||T||^2 = tr(C S C S),   S = Y'Y,
+
+so T is never formed. Centred alignment replaces K and T by H K H and H T H, H = I - 11'/n
+[Cortes2012]: it does not reward a kernel for being large everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError, shorten
+from linnaeus.kernels.gram import Values, row_blocks
+
+Blocks = Callable[[slice], Values]
+
+
+def align(
+    K: Any, T: Any = None, *, Y: Any = None, class_kernel: Any = None, centred: bool = False
+) -> float:
+    """The alignment of a kernel matrix with a target; 0 if either is 0 throughout.
+
+    K : (n, n) kernel matrix
+    T : (n, n) kernel matrix to compare with, in place of `Y`
+    Y : (n,) class numbers from 0, or (n, k) memberships, dense or sparse
+    class_kernel : (k, k) similarities of the classes; None for the identity
+    centred : centre both kernels first
+
+    >>> align([[2, 0], [0, 1]], Y=[0, 1], class_kernel=[[1, 0], [0, 1]])
+    0.9486832980505138
+    """
+    K = _square(K, "K")
+    kernel = _blocks(K, centred)
+    if (T is None) == (Y is None):
+        raise UserError("Give either a target kernel T or the labels Y, and not both.")
+    if T is None:
+        inner, target = _with_labels(kernel, _memberships(Y, K.shape[0]), class_kernel, centred)
+    else:
+        inner, target = _with_matrix(kernel, _same_size(_square(T, "T"), K), centred)
+    size = sum(float((kernel(rows) ** 2).sum()) for rows in row_blocks(*K.shape))
+    return inner / float(np.sqrt(size * target)) if size > 0 and target > 0 else 0.0
+
+
+def rank_kernels(
+    kernels: Mapping[Any, Any],
+    T: Any = None,
+    *,
+    Y: Any = None,
+    class_kernel: Any = None,
+    centred: bool = True,
+) -> list[tuple[Any, float]]:
+    """Names of kernel matrices with their alignments, the best first; ties as given.
+
+    kernels : {name: (n, n) kernel matrix}; the rest as for `align`
+    """
+    found = [
+        (name, align(K, T, Y=Y, class_kernel=class_kernel, centred=centred))
+        for name, K in kernels.items()
+    ]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _with_matrix(kernel: Blocks, T: npt.NDArray[Any], centred: bool) -> tuple[float, float]:
+    """<K, T> and <T, T>."""
+    target = _blocks(T, centred)
+    inner = size = 0.0
+    for rows in row_blocks(*T.shape):
+        block = target(rows)
+        inner += float((kernel(rows) * block).sum())
+        size += float((block**2).sum())
+    return inner, size
+
+
+def _with_labels(
+    kernel: Blocks, Y: sp.csr_array, class_kernel: Any, centred: bool
+) -> tuple[float, float]:
+    """<K, T> and <T, T> for T = Y C Y'; K is centred already, and that centres T in <K, T>."""
+    n, k = Y.shape
+    S = (Y.T @ Y).toarray()
+    if centred:
+        mean = np.asarray(Y.sum(axis=0)).ravel() / n
+        S -= n * np.outer(mean, mean)
+    M = np.zeros((k, k))
+    for rows in row_blocks(n, n):
+        M += Y[rows].T @ np.asarray(kernel(rows) @ Y)
+    if class_kernel is None:
+        return float(np.trace(M)), float((S * S.T).sum())
+    C = _square(class_kernel, "class_kernel")
+    if C.shape[0] != k:
+        raise UserError(
+            f"class_kernel has the shape {C.shape}, but Y has {k} classes. Give a row and a "
+            f"column for each class."
+        )
+    CS = C @ S
+    return float((M * C).sum()), float((CS * CS.T).sum())
+
+
+def _blocks(K: npt.NDArray[Any], centred: bool) -> Blocks:
+    """The rows of a kernel matrix in float64, of H K H if centred."""
+    if not centred:
+        return lambda rows: np.asarray(K[rows], dtype=np.float64)
+    row_means = K.mean(axis=1, dtype=np.float64)
+    shift = K.mean(axis=0, dtype=np.float64) - row_means.mean()
+    return lambda rows: K[rows] - row_means[rows, None] - shift
+
+
+def _memberships(Y: Any, n: int) -> sp.csr_array:
+    matrix = Y if sp.issparse(Y) else np.asarray(Y)
+    if matrix.ndim not in (1, 2) or matrix.shape[0] != n:
+        raise UserError(
+            f"Y has the shape {matrix.shape}, but K has {n} rows. Give a class number, or a row "
+            f"of memberships, for each."
+        )
+    if matrix.ndim == 2:
+        return sp.csr_array(matrix, dtype=np.float64)
+    if matrix.dtype.kind not in "iu" or matrix.min() < 0:
+        raise UserError(
+            f"Y is {shorten(Y)}. Give class numbers from 0, or memberships as a matrix; "
+            f"taxonomy.encode makes one of names."
+        )
+    return sp.csr_array((np.ones(n), (np.arange(n), matrix)), shape=(n, int(matrix.max()) + 1))
+
+
+def _square(K: Any, name: str) -> npt.NDArray[Any]:
+    out = np.asarray(K)
+    if out.ndim != 2 or out.shape[0] != out.shape[1] or not out.size:
+        raise UserError(f"{name} has the shape {out.shape}. Give a square matrix.")
+    if out.dtype.kind not in "fiub":
+        raise UserError(f"{name} is of type {out.dtype}. Give a matrix of numbers.")
+    return out
+
+
+def _same_size(T: npt.NDArray[Any], K: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if T.shape != K.shape:
+        raise UserError(
+            f"T has the shape {T.shape} and K has {K.shape}. Give kernels of the same examples."
+        )
+    return T

@@ -1,0 +1,60 @@
+"""H-M3 with additive features: one weight vector for all edges.
+
+    phi(x, y) = sum_e phi_e^{y_e}(x),     minimise_w  1/2 ||w||^2 + C sum_i xi_i
+
+Edges share what they learn, so features must depend on the labels: the rows phi_e^u(x) are given
+for every edge e and code u. A kernel would take all pairs of edges; the primal needs none:
+w is kept, and every visit scores the rows of one example, [Rousu2006] section 2.3 (where the map
+as printed in the chapter on MMCRF does not depend on y at all). Steps are those of block-coordinate
+Frank-Wolfe, with pairwise directions; the duality gap is exact. `hm3_labelings`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.solvers import hm3_labelings
+from linnaeus.solvers.hm3_rows import check_options, source
+from linnaeus.solvers.structured import Fitted
+from linnaeus.taxonomy import Taxonomy
+
+
+def solve(
+    taxonomy: Taxonomy,
+    Y: Any,
+    features: Any,
+    *,
+    C: float = 1.0,
+    loss: str = "delta",
+    root_edges: str = "none",
+    competitors: str = "all",
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    dtype: Any = np.float64,
+    seed: int = 0,
+    negative: bool = False,
+) -> Fitted:
+    """Train on closed label sets Y and rows of features.
+
+    features : (4 n n_edges, n_features) CSR; row (i n_edges + e) 4 + u is phi_e^u(x_i), edges in
+        the order of `losses.markov_edges`. Rows of codes 0 and 1 of a top edge are not looked at.
+    negative : whether slacks may be negative, see `hm3_negative`
+
+    The result's W is the weight vector (n_features,); `scores` applies it.
+    """
+    check_options(C, tol, max_iter)
+    n = Y.shape[0]
+    problem = hm3_labelings.task(
+        taxonomy, Y, source(sp.csr_array((n, 0)), None, n, dtype), features,
+        C=C, loss=loss, root_edges=root_edges, competitors=competitors, others=negative,
+    )  # fmt: skip
+    fitted, v = hm3_labelings.learn(problem, tol=tol, max_iter=max_iter, seed=seed)
+    return fitted._replace(W=v)
+
+
+def scores(features: Any, w: Any, n_edges: int) -> Any:
+    """The scores of every edge and code, (n, 4 n_edges), from rows of features as in `solve`."""
+    return np.asarray(features @ w).reshape(-1, 4 * n_edges)

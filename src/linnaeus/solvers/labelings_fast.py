@@ -1,0 +1,132 @@
+# mypy: ignore-errors
+"""Weighted labelings of every example: a pool of bit strings in linked lists.
+
+Example i holds labelings y with weights alpha(i, y) > 0. A labeling of k nodes takes k bits, a
+list costs as much as it is long, and slots that are given back are used again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Pool(NamedTuple):
+    """The slots, and where lists begin."""
+
+    head: Any  # (n + 1,) int64, first slot of an example, -1 for none; the last is the free list
+    next: Any  # (n_slots,) int64, -1 at the end of a list
+    alpha: Any  # (n_slots,) float64
+    words: Any  # (n_slots, n_words) uint64, bit j is the label of node j
+
+
+@njit(cache=True, nogil=True)
+def pack(y, word):
+    """Labels (n_nodes,) 0/1 as bits."""
+    word[:] = 0
+    for j in range(y.size):
+        word[j >> 6] |= np.uint64(y[j]) << np.uint64(j & 63)
+
+
+@njit(cache=True, nogil=True)
+def code(word, p, c):
+    """2 [p on] + [c on]; the node -1 is on."""
+    below = (word[c >> 6] >> np.uint64(c & 63)) & np.uint64(1)
+    above = np.uint64(1) if p < 0 else (word[p >> 6] >> np.uint64(p & 63)) & np.uint64(1)
+    return np.intp(2 * above + below)
+
+
+@njit(cache=True, nogil=True)
+def worth(word, above, below, g):
+    """The sum of g (n_edges, 4) over the codes of a labeling."""
+    total = 0.0
+    for e in range(below.size):
+        total += g[e, code(word, above[e], below[e])]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def has_room(pool, n_slots):
+    """Whether so many slots are free."""
+    slot = pool.head[-1]
+    for _ in range(n_slots):
+        if slot < 0:
+            return False
+        slot = pool.next[slot]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def give(pool, i, word, amount):
+    """Add to the weight of a labeling of example i, in a free slot if it is new."""
+    slot = pool.head[i]
+    while slot >= 0:
+        if (pool.words[slot] == word).all():
+            pool.alpha[slot] += amount
+            return
+        slot = pool.next[slot]
+    slot = pool.head[-1]
+    pool.head[-1] = pool.next[slot]
+    pool.next[slot] = pool.head[i]
+    pool.head[i] = slot
+    pool.alpha[slot] = amount
+    pool.words[slot] = word
+
+
+@njit(cache=True, nogil=True)
+def drop(pool, i, slot):
+    """Take a slot from the list of example i."""
+    if pool.head[i] == slot:
+        pool.head[i] = pool.next[slot]
+    else:
+        before = pool.head[i]
+        while pool.next[before] != slot:
+            before = pool.next[before]
+        pool.next[before] = pool.next[slot]
+    pool.next[slot] = pool.head[-1]
+    pool.head[-1] = slot
+
+
+@njit(cache=True, nogil=True)
+def worst(pool, i, above, below, g):
+    """The labeling of example i that is worth least: its slot and worth."""
+    least, at = np.inf, -1
+    slot = pool.head[i]
+    while slot >= 0:
+        value = worth(pool.words[slot], above, below, g)
+        if value < least:
+            least, at = value, slot
+        slot = pool.next[slot]
+    return at, least
+
+
+@njit(cache=True, nogil=True)
+def mean_worth(pool, i, above, below, g):
+    """sum_y alpha(i, y) worth(y)."""
+    total = 0.0
+    slot = pool.head[i]
+    while slot >= 0:
+        total += pool.alpha[slot] * worth(pool.words[slot], above, below, g)
+        slot = pool.next[slot]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def fill(pool, Y, C, word):
+    """Give every example its row of Y, with weight C."""
+    for i in range(Y.shape[0]):
+        pack(Y[i], word)
+        give(pool, i, word, C)
+
+
+@njit(cache=True, nogil=True)
+def subtract(pool, above, below, N):
+    """Take the marginals of every example from its row of N (n, n_edges, 4)."""
+    for i in range(N.shape[0]):
+        slot = pool.head[i]
+        while slot >= 0:
+            for e in range(below.size):
+                N[i, e, code(pool.words[slot], above[e], below[e])] -= pool.alpha[slot]
+            slot = pool.next[slot]
