@@ -33,6 +33,7 @@ _MODULES = (
     "errors",
     "inference",
     "io",
+    "kernels",
     "losses",
     "metrics",
     "splits",

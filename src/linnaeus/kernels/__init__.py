@@ -5,6 +5,7 @@ Every kernel has ``gram(A, B=None)``; kernels add, multiply and normalise.
 
 from linnaeus.kernels.alignment import align, rank_kernels
 from linnaeus.kernels.base import Kernel, Multiple, Product, Sum
+from linnaeus.kernels.gram import Pairs
 from linnaeus.kernels.linear import LinearKernel
 from linnaeus.kernels.normal import Normalized, normalize
 from linnaeus.kernels.spectrum import SpectrumKernel
@@ -22,6 +23,7 @@ __all__ = [
     "LinearKernel",
     "Multiple",
     "Normalized",
+    "Pairs",
     "Product",
     "SpectrumKernel",
     "SubsequenceKernel",

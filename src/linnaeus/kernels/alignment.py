@@ -26,6 +26,8 @@ from linnaeus.kernels.gram import Values, row_blocks
 
 Blocks = Callable[[slice], Values]
 
+ROUNDING = 1e-26  # of squares
+
 
 def align(
     K: Any, T: Any = None, *, Y: Any = None, class_kernel: Any = None, centred: bool = False
@@ -49,7 +51,7 @@ def align(
         inner, target = _with_labels(kernel, _memberships(Y, K.shape[0]), class_kernel, centred)
     else:
         inner, target = _with_matrix(kernel, _same_size(_square(T, "T"), K), centred)
-    size = sum(float((kernel(rows) ** 2).sum()) for rows in row_blocks(*K.shape))
+    size = _size(kernel, K)
     return inner / float(np.sqrt(size * target)) if size > 0 and target > 0 else 0.0
 
 
@@ -75,12 +77,8 @@ def rank_kernels(
 def _with_matrix(kernel: Blocks, T: npt.NDArray[Any], centred: bool) -> tuple[float, float]:
     """<K, T> and <T, T>."""
     target = _blocks(T, centred)
-    inner = size = 0.0
-    for rows in row_blocks(*T.shape):
-        block = target(rows)
-        inner += float((kernel(rows) * block).sum())
-        size += float((block**2).sum())
-    return inner, size
+    inner = sum(float((kernel(rows) * target(rows)).sum()) for rows in row_blocks(*T.shape))
+    return inner, _size(target, T)
 
 
 def _with_labels(
@@ -88,23 +86,37 @@ def _with_labels(
 ) -> tuple[float, float]:
     """<K, T> and <T, T> for T = Y C Y'; K is centred already, and that centres T in <K, T>."""
     n, k = Y.shape
-    S = (Y.T @ Y).toarray()
-    if centred:
-        mean = np.asarray(Y.sum(axis=0)).ravel() / n
-        S -= n * np.outer(mean, mean)
-    M = np.zeros((k, k))
-    for rows in row_blocks(n, n):
-        M += Y[rows].T @ np.asarray(kernel(rows) @ Y)
-    if class_kernel is None:
-        return float(np.trace(M)), float((S * S.T).sum())
-    C = _square(class_kernel, "class_kernel")
+    C = np.eye(k) if class_kernel is None else _square(class_kernel, "class_kernel")
     if C.shape[0] != k:
         raise UserError(
             f"class_kernel has the shape {C.shape}, but Y has {k} classes. Give a row and a "
             f"column for each class."
         )
+    M = np.zeros((k, k))
+    for rows in row_blocks(n, n):
+        M += Y[rows].T @ np.asarray(kernel(rows) @ Y)
+    S = (Y.T @ Y).toarray()
     CS = C @ S
-    return float((M * C).sum()), float((CS * CS.T).sum())
+    size = whole = float((CS * CS.T).sum())
+    if centred:
+        mean = np.asarray(Y.sum(axis=0)).ravel() / n
+        CS = C @ (S - n * np.outer(mean, mean))
+        size = float((CS * CS.T).sum())
+    return float((M * C).sum()), _beyond_rounding(size, whole)
+
+
+def _size(kernel: Blocks, K: npt.NDArray[Any]) -> float:
+    """<K, K> of a matrix that may have been centred."""
+    size = whole = 0.0
+    for rows in row_blocks(*K.shape):
+        size += float((kernel(rows) ** 2).sum())
+        whole += float((K[rows].astype(np.float64) ** 2).sum())
+    return _beyond_rounding(size, whole)
+
+
+def _beyond_rounding(size: float, whole: float) -> float:
+    """0 where centring left nothing but rounding of the whole."""
+    return size if size > ROUNDING * whole else 0.0
 
 
 def _blocks(K: npt.NDArray[Any], centred: bool) -> Blocks:

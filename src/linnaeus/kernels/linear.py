@@ -77,7 +77,7 @@ def _matrix(X: Any, name: str) -> Any:
     if sp.issparse(X):
         out = sp.csr_array(X, dtype=np.float64)
         if not out.has_canonical_format:
-            out = out.copy() if out is X else out
+            out = out.copy()  # it may share its arrays with X
             out.sum_duplicates()
     else:
         try:

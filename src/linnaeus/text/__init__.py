@@ -1,7 +1,8 @@
 """Texts as vectors: words, and the weights that words get."""
 
+from linnaeus.text.spectrum import SpectrumVectorizer
 from linnaeus.text.stop_words import ENGLISH
 from linnaeus.text.tfidf import TfidfVectorizer
 from linnaeus.text.tokens import WORD, ngrams, tokenize
 
-__all__ = ["ENGLISH", "WORD", "TfidfVectorizer", "ngrams", "tokenize"]
+__all__ = ["ENGLISH", "WORD", "SpectrumVectorizer", "TfidfVectorizer", "ngrams", "tokenize"]

@@ -114,7 +114,9 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X.data[:] = 1.0
         if self.norm is not None:
             X = normalize(X, norm=self.norm, copy=False)
-        return sp.csr_array(X, dtype=self.dtype)
+        X = sp.csr_array(X, dtype=self.dtype)
+        X.sort_indices()
+        return X
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The substring of each column; symbols of lists with blanks between."""
@@ -131,8 +133,7 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _windows(encoded: Encoded, at: np.ndarray, length: int, joined: bool) -> list[Any]:
     """The windows that begin at places of the array, as strings or tuples."""
-    symbols = np.empty(len(encoded.symbols), dtype=object)
-    symbols[:] = encoded.symbols
+    symbols = np.fromiter(encoded.symbols, dtype=object)
     table = symbols[encoded.numbers[at[:, None] + np.arange(length)]].tolist()
     return ["".join(row) for row in table] if joined else [tuple(row) for row in table]
 
