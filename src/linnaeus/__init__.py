@@ -12,14 +12,20 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from linnaeus.estimators.flat import FlatLogistic, FlatSVM
+    from linnaeus.estimators.graph_m3 import GraphM3
+    from linnaeus.estimators.hm3 import HM3
     from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
     from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
+    from linnaeus.estimators.rls import HierarchicalRLS
     from linnaeus.estimators.topdown import TopDown
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
     "FlatLogistic": "linnaeus.estimators.flat",
     "FlatSVM": "linnaeus.estimators.flat",
+    "GraphM3": "linnaeus.estimators.graph_m3",
+    "HM3": "linnaeus.estimators.hm3",
+    "HierarchicalRLS": "linnaeus.estimators.rls",
     "MulticlassLogistic": "linnaeus.estimators.multiclass",
     "MulticlassSVM": "linnaeus.estimators.multiclass",
     "RecursiveLogistic": "linnaeus.estimators.recursive",
@@ -46,6 +52,9 @@ _MODULES = (
 __all__ = [
     "FlatLogistic",
     "FlatSVM",
+    "GraphM3",
+    "HM3",
+    "HierarchicalRLS",
     "MulticlassLogistic",
     "MulticlassSVM",
     "RecursiveLogistic",

@@ -1,7 +1,28 @@
-"""From node scores to label sets: the best closed set, consistency repair, lifted scores."""
+"""From scores of nodes and edges to label sets: best sets, consistency repair, lifted scores."""
 
 from linnaeus.inference.closed import closed_argmax
+from linnaeus.inference.graphs import Graph, graph_argmax
 from linnaeus.inference.lift import lift
+from linnaeus.inference.maxsum import (
+    Best,
+    max_sum,
+    max_sum_except,
+    min_sum_supported,
+    node_margins,
+    path_scores,
+)
 from linnaeus.inference.repair import repair
 
-__all__ = ["closed_argmax", "lift", "repair"]
+__all__ = [
+    "Best",
+    "Graph",
+    "closed_argmax",
+    "graph_argmax",
+    "lift",
+    "max_sum",
+    "max_sum_except",
+    "min_sum_supported",
+    "node_margins",
+    "path_scores",
+    "repair",
+]

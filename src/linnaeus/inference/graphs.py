@@ -27,8 +27,10 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import graphs_fast
 from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work
-from linnaeus.inference.junction import IntArray, junction_tree
+from linnaeus.inference.junction import junction_tree
+from linnaeus.inference.spanning import spanning_trees
 
+IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int8]
 METHODS = ("junction", "loopy", "trp", "enumerate")
@@ -84,7 +86,7 @@ class Graph(NamedTuple):
         edge = np.repeat(np.arange(self.n_edges), np.diff(self.ptr))
         bit = np.left_shift(1, self.ptr[1:][edge] - 1 - np.arange(self.nodes.size))
         place = sp.csr_array((bit, (self.nodes, edge)), (self.n_nodes, self.n_edges))
-        codes: IntArray = np.asarray(np.asarray(Y, dtype=np.int64) @ place, dtype=np.int64)
+        codes: IntArray = np.ascontiguousarray(np.asarray(Y, dtype=np.int64) @ place)
         return codes
 
     def bits(self, e: int) -> Labels:
@@ -103,7 +105,6 @@ class Oracle(NamedTuple):
     cliques: Cliques
     schedule: Schedule
     forbidden: npt.NDArray[np.bool_]  # (n_blocks,), or empty
-    exact: bool
 
     def work(self) -> Work:
         """Space for one row."""
@@ -150,12 +151,12 @@ def prepare(
         every = np.tile(np.arange(graph.n_edges), (SWEEPS, 1))
         schedule = Schedule(every, np.full_like(every, -1))
     elif method == "trp":
-        schedule = _trees(graph, np.random.default_rng(seed))
+        schedule = spanning_trees(graph.n_nodes, graph.edges, TREES, seed)
     else:
         raise UserError(f"The method {method!r} is not known. Use 'junction', 'loopy' or 'trp'.")
-    mask = np.zeros(0, bool) if forbidden is None else np.asarray(forbidden, dtype=bool)
-    net = Net(graph.ptr, graph.nodes, graph.start)
-    return Oracle(graph.n_nodes, net, cliques, schedule, mask, method == "junction")
+    mask = np.zeros(0, bool) if forbidden is None else np.array(forbidden, dtype=bool)
+    net = Net(*(np.require(a, requirements="W") for a in graph[1:]))  # one kind for the loops
+    return Oracle(graph.n_nodes, net, cliques, schedule, mask)
 
 
 def graph_argmax(
@@ -243,57 +244,3 @@ def _enumerate(graph: Graph, S: FloatArray) -> Labels:
         best[i] = np.argmax(s[graph.start[:-1] + codes].sum(axis=1))
     Y: Labels = every[best].astype(np.int8)
     return Y
-
-
-def _trees(graph: Graph, rng: np.random.Generator) -> Schedule:
-    """Random spanning trees: hyperedges that close no cycle, each below the node it hangs from."""
-    edge = np.full((TREES, graph.n_edges), -1, dtype=np.int64)
-    way = np.full_like(edge, -1)
-    lists = [e.tolist() for e in graph.edges]
-    for row in range(TREES):
-        tree = _spanning(graph.n_nodes, lists, rng.permutation(graph.n_edges).tolist())
-        steps = _from_roots(graph.n_nodes, lists, tree)
-        edge[row, : len(steps)] = [e for e, _ in steps]
-        way[row, : len(steps)] = [position for _, position in steps]
-    return Schedule(edge, way)
-
-
-def _spanning(n_nodes: int, edges: list[list[int]], order: list[int]) -> list[int]:
-    """The hyperedges, in this order, whose members were not yet joined."""
-    part = list(range(n_nodes))
-
-    def find(v: int) -> int:
-        while part[v] != v:
-            part[v] = v = part[part[v]]
-        return v
-
-    kept = []
-    for e in order:
-        parts = {find(v) for v in edges[e]}
-        if len(parts) == len(edges[e]):
-            kept.append(e)
-            for p in parts:
-                part[p] = min(parts)
-    return kept
-
-
-def _from_roots(n_nodes: int, edges: list[list[int]], tree: list[int]) -> list[tuple[int, int]]:
-    """The hyperedges of a tree, upper ones first, each with the position of its upper node."""
-    at: list[list[int]] = [[] for _ in range(n_nodes)]
-    for e in tree:
-        for v in edges[e]:
-            at[v].append(e)
-    seen, used = [False] * n_nodes, set[int]()
-    steps: list[tuple[int, int]] = []
-    for root in range(n_nodes):
-        queue = [] if seen[root] else [root]
-        seen[root] = True
-        for v in queue:  # which grows
-            for e in at[v]:
-                if e not in used:
-                    used.add(e)
-                    steps.append((e, edges[e].index(v)))
-                    queue += [w for w in edges[e] if w != v]
-                    for w in edges[e]:
-                        seen[w] = True
-    return steps

@@ -88,7 +88,8 @@ def score_of(net, h, y):
 def collect(net, cliques, h, work):
     """Fill the tables and send all messages up."""
     T, up = work.T, work.up
-    T[:] = 0.0
+    for x in range(T.size):
+        T[x] = 0.0
     for e in range(cliques.home.size):
         t = cliques.home[e]
         at, size = cliques.table[t], cliques.table[t + 1] - cliques.table[t]
@@ -130,7 +131,8 @@ def max_marginals(net, cliques, h, work, down, out):
         half = (cliques.table[t + 1] - at) // 2
         if p >= 0:
             there, by = cliques.table[p], cliques.up_ptr[t]
-            down[:half] = -np.inf
+            for s in range(half):
+                down[s] = -np.inf
             for x in range(cliques.table[p + 1] - there):
                 s = cliques.up[by + x]
                 down[s] = max(down[s], T[there + x] - up[at + s])
@@ -216,9 +218,10 @@ def decode(net, schedule, k, h, work, y):
 @njit(cache=True, nogil=True)
 def messages(net, schedule, h, work, y):
     """Write the best labels decoded in any round into y and return their score."""
-    work.b[:] = 0.0
-    work.m[:] = 0.0
-    y[:] = 0
+    for v in range(y.size):
+        work.b[v], y[v] = 0.0, 0
+    for j in range(work.m.size):
+        work.m[j] = 0.0
     best = score_of(net, h, y)
     quiet = 0
     for k in range(schedule.edge.shape[0]):
@@ -227,8 +230,9 @@ def messages(net, schedule, h, work, y):
         value = score_of(net, h, work.trial)
         if value > best:
             best = value
-            y[:] = work.trial
-        quiet = quiet + 1 if change <= 1e-9 else 0
+            for v in range(y.size):
+                y[v] = work.trial[v]
+        quiet = quiet + 1 if change <= 1e-6 else 0
         if quiet == 10:  # a tree shows only its own edges
             break
     return best

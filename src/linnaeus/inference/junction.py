@@ -33,7 +33,7 @@ def junction_tree(n_nodes: int, edges: Sequence[IntArray]) -> Cliques:
     parent = [int(place[m[-2]]) if len(m) > 1 else -1 for m in members]
     home = np.array([int(place[e].min()) for e in edges], dtype=np.int64)
     _check_size(members, parent, home)
-    up = [
+    up: list[Any] = [
         _projection(members[p], m[:-1]) if p >= 0 else []
         for m, p in zip(members, parent, strict=True)
     ]

@@ -28,23 +28,22 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers import hm3_fast as fast
-from linnaeus.solvers.problem import Rows, example_weights, squared_norms
+from linnaeus.solvers.hm3_rows import Problem, prepare
 from linnaeus.solvers.structured import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-OPTIMIZERS = ("pairwise", "csga")
 COMPETITORS = ("all", "consistent")
 
-STEPS = 10  # pairwise steps of one visit at most
-ENOUGH = 0.1  # a visit ends when the gap is this part of what it was
+STEPS = 8  # pairwise steps of one visit at most
+ENOUGH = 0.3  # a visit ends when the gap is this part of what it was
 SWEEPS = 3  # over a block of kernel rows
 BLOCK = 256  # kernel rows scored at once
-PROMISING = 1.5  # a pass that measures so many times the tolerance calls for a certificate
-EVERY = 8  # passes between two certificates otherwise
-FRESH = 64  # passes after which the weights are made anew from the marginals
+PROMISING = 1.1  # a pass that measures so many times the tolerance calls for a certificate
+PASSES = 8  # of a round at most
+FRESH = 16  # rounds after which the weights are made anew from nu
 
 
 def solve(
@@ -65,12 +64,12 @@ def solve(
     dtype: Any = np.float64,
     seed: int = 0,
 ) -> Fitted:
-    """The model of one slack per example.
+    """The model with one slack per example.
 
     Parameters
     ----------
-    X : (n, d) csr_array; or the (n, n) kernel matrix, if `precomputed`
-    Y : (n, k) 0/1, consistent: a node is on only if its parent is
+    X : (n, d) csr_array, or the (n, n) kernel matrix if `precomputed`
+    Y : (n, k) 0/1, closed: a node is on only if its parent is
     parent : (k,) parent of every node, -1 for roots; parents have the lower numbers
     C, sample_weight : cost of a unit of slack, and a factor of it for each example
     loss : "delta", "unif", "sibl" or "subtree"
@@ -78,7 +77,10 @@ def solve(
     competitors : "all" labelings, or the "consistent" ones alone
     optimizer : "pairwise" or "csga"
     freq : steps of one visit at most; for "csga", for each time that an example is drawn
-    tol : relative duality gap at which to stop;   max_iter : passes at most
+    tol : stop when the duality gap is at most this part of the objective
+    max_iter : rounds at most. A round of "pairwise" is a pass over all examples, up to seven more
+        over examples drawn by their gaps or all of them, and a certificate; one of "csga" is a
+        working set and a certificate.
     dtype : of weights, kernel and nu; marginals, gaps and objectives are float64
 
     Returns
@@ -86,20 +88,22 @@ def solve(
     `Fitted`, blocks in the order (edge, code). Every record of the trace is exact.
     """
     _check(optimizer, competitors, freq)
-    model = build(parent, loss, root_edges, competitors == "consistent")
-    Y = np.ascontiguousarray(Y, dtype=np.int8)
-    cost = C * example_weights(C, sample_weight, len(Y))
-    kind = _Kernel if precomputed else _Linear
-    ascent = kind(X, model, Y, cost, np.dtype(dtype), seed)
-    if optimizer == "csga":
-        _csga(ascent, freq or STEPS, tol, max_iter)
-    else:
-        _pairwise(ascent, freq or STEPS, tol, max_iter)
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
+    problem = prepare(X, Y, parent, **made)
+    model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
+    ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
+    ascent.certify()
+    while not ascent.is_solved(tol) and ascent.n_iter < max_iter:
+        _ROUNDS[optimizer](ascent, freq or STEPS, tol)
+        ascent.n_iter += 1
+        if ascent.n_iter % FRESH == 0:
+            ascent.renew()
+        ascent.certify()
     return ascent.fitted()
 
 
 def _check(optimizer: str, competitors: str, freq: int | None) -> None:
-    if optimizer not in OPTIMIZERS:
+    if optimizer not in _ROUNDS:
         raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
     if competitors not in COMPETITORS:
         raise UserError(f"competitors={competitors!r} is not known. Use 'all' or 'consistent'.")
@@ -107,17 +111,15 @@ def _check(optimizer: str, competitors: str, freq: int | None) -> None:
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
 
 
-def build(parent: Any, loss: str, root_edges: str, consistent: bool) -> fast.Model:
+def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.Model:
     """The forest, its losses by true code, and the columns in which nu is kept."""
-    parent = [int(p) for p in parent]
-    taxonomy = Taxonomy.from_parents({j: None if p < 0 else p for j, p in enumerate(parent)})
     edges = markov_edges(taxonomy.tree, root_edges)
     forest = Forest.of(edges)
     own = (edges.parent < 0) | consistent  # "both on" is the child's own column
-    column = np.where(own, edges.child, len(parent) + np.cumsum(~own) - 1).astype(np.int32)
+    column = np.where(own, edges.child, len(taxonomy) + np.cumsum(~own) - 1).astype(np.int32)
     is_open = np.isin(forest.root, edges.child, invert=True)
-    first = {int(p): e for e, p in reversed(list(enumerate(edges.parent)))}
-    opening = np.array([first[int(r)] for r in forest.root[is_open]], dtype=np.int32)
+    parents, first = np.unique(edges.parent, return_index=True)
+    opening = first[np.searchsorted(parents, forest.root[is_open])].astype(np.int32)
     table = _losses_by_code(taxonomy, loss, root_edges)
     return fast.Model(forest.above, forest.below, forest.root, column, opening, table, consistent)
 
@@ -136,18 +138,16 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
 
 
 class _Ascent:
-    """Marginals of all examples, and what was measured of them."""
+    """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
 
-    def __init__(
-        self, model: fast.Model, Y: npt.NDArray[np.int8], cost: Values, dtype: Any, seed: int
-    ) -> None:
-        self.model, self.Y, self.cost, self.dtype = model, Y, cost, dtype
+    def __init__(self, problem: Problem, model: fast.Model, seed: int) -> None:
+        _, Y, cost, data = problem
+        self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
         width = max(k, int(model.column.max(initial=-1)) + 1)
-        self.node = np.arange(width)  # the node of each column; "both on" goes with the child
-        self.node[model.column] = model.below
-        self.P = cost[:, None] * Y[:, self.node]
-        self.work = _work(k, model.below.size, width, dtype)
+        self.Z = np.zeros((len(Y), width))
+        self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
+        self.squares = np.maximum(data.inputs.norm2, 0.0)
         self.slack, self.gaps, self.exact = (np.zeros(len(Y)) for _ in range(3))
         self.objective = self.dual = 0.0
         self.rng = np.random.default_rng(seed)
@@ -155,20 +155,11 @@ class _Ascent:
         self.n_iter, self.trace = 0, list[dict[str, float]]()
         self.began = time.perf_counter()
 
-    def columns(self) -> Values:
-        """nu, in the columns kept."""
-        return np.asarray(self.cost[:, None] * self.Y[:, self.node] - self.P)
-
     def expand(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Columns to blocks: (rows, 4 n_edges) in the order (edge, code)."""
         model = self.model
-        top = model.above < 0
-        out = np.empty((len(V), model.below.size, 4), dtype=V.dtype)
-        below, both = V[:, model.below], V[:, model.column]
-        above = np.where(top, 0, V[:, model.above])
-        out[:, :, 3], out[:, :, 2] = both, above - both
-        out[:, :, 1], out[:, :, 0] = below - both, both - above - below
-        out[:, top, 0] = 0
+        out = np.empty((len(V), model.below.size, 4), dtype=self.dtype)
+        fast.expand(model.above, model.below, model.column, V, out)
         return out.reshape(len(V), -1)
 
     def is_solved(self, tol: float) -> bool:
@@ -177,29 +168,28 @@ class _Ascent:
 
     def certify(self) -> None:
         """Exact slacks, gaps and objectives."""
-        sums = np.zeros(2)
-        self.measure(sums)
+        norm2 = self.measure()
         self.gaps[:] = self.exact
-        self.objective = float(self.cost @ self.slack + 0.5 * sums[1])
+        self.objective = float(self.cost @ self.slack + 0.5 * norm2)
         self.dual = self.objective - max(0.0, float(self.exact.sum()))
         seconds = time.perf_counter() - self.began
         gap = (self.objective - self.dual) / max(1.0, abs(self.objective))
         self.trace.append({"seconds": seconds, "objective": self.objective, "gap": gap})
 
-    def measure(self, sums: Values) -> None:
+    def measure(self) -> float:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
 
     def renew(self) -> None:
-        """Make anew, from the marginals, what steps have kept up to date."""
+        """Make anew, from nu, what steps have kept up to date."""
 
     def weights(self) -> Any:
         return None
 
     def fitted(self) -> Fitted:
-        N = self.expand(self.columns().astype(self.dtype))
+        N = self.expand(self.Z)
         return Fitted(
             N, self.weights(), self.slack, self.exact, self.objective, self.dual, self.n_iter,
             self.trace,
@@ -209,27 +199,26 @@ class _Ascent:
 class _Linear(_Ascent):
     """Scores X V, where V holds the columns of the weights."""
 
-    def __init__(self, X: Any, *rest: Any) -> None:
-        super().__init__(*rest)
-        self.X = sp.csr_array(X)
-        self.rows = Rows.of(self.X, self.dtype)
-        self.squares = squared_norms(self.X.astype(np.float64), 0.0)
-        self.V = np.zeros((self.X.shape[1], self.node.size), dtype=self.dtype)
+    def __init__(self, *start: Any) -> None:
+        super().__init__(*start)
+        self.rows = self.data.inputs[:3]
+        self.V = np.zeros((self.data.matrix.shape[1], self.Z.shape[1]), dtype=self.dtype)
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
-        fast.linear_pass(
+        self.dual += fast.linear_pass(
             order, limits, enough, self.model, *self.rows, self.Y, self.cost, self.squares,
-            self.V, self.P, self.gaps, self.work,
+            self.V, self.Z, self.gaps, self.s, self.work,
         )  # fmt: skip
 
-    def measure(self, sums: Values) -> None:
-        fast.measure_linear(
-            np.arange(len(self.Y)), self.model, *self.rows, self.Y, self.cost, self.V, self.P,
-            self.slack, self.exact, sums, self.work,
+    def measure(self) -> float:
+        norm2: float = fast.measure_linear(
+            self.model, *self.rows, self.Y, self.cost, self.V, self.Z, self.slack, self.exact,
+            self.s, self.work,
         )  # fmt: skip
+        return norm2
 
     def renew(self) -> None:
-        self.V[:] = self.X.T @ self.columns()
+        self.V[:] = self.data.matrix.T @ self.Z
 
     def weights(self) -> Any:
         return self.expand(self.V)
@@ -238,86 +227,69 @@ class _Linear(_Ascent):
 class _Kernel(_Ascent):
     """Scores K Z, block by block."""
 
-    def __init__(self, K: Any, *rest: Any) -> None:
-        super().__init__(*rest)
-        self.K = np.ascontiguousarray(K, dtype=self.dtype)
-        self.squares = np.maximum(np.diagonal(self.K).astype(np.float64), 0.0)
-        self.Z = np.zeros(self.P.shape, dtype=self.dtype)
+    def __init__(self, *start: Any) -> None:
+        super().__init__(*start)
+        self.K = self.data.matrix
+        self.N = self.Z.astype(self.dtype)
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         for part in _blocks(order.size):
             block = order[part]
             G = self.K[block]
-            F = G @ self.Z
-            fast.kernel_block(
+            F = G @ self.N
+            self.dual += fast.kernel_block(
                 block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.Y, self.cost, self.squares, F, self.P, self.Z, self.gaps, self.work,
+                self.Y, self.cost, self.squares, F, self.Z, self.N, self.gaps, self.s, self.work,
             )  # fmt: skip
 
-    def measure(self, sums: Values) -> None:
+    def measure(self) -> float:
+        total = 0.0
         for part in _blocks(len(self.Y)):
-            rows = np.arange(part.start, part.stop)
-            fast.measure_scored(
-                rows, self.model, self.K[part] @ self.Z, self.Y, self.cost, self.P, self.slack,
-                self.exact, sums, self.work,
+            total += fast.measure_scored(
+                part.start, self.model, self.K[part] @ self.N, self.Y, self.cost, self.Z,
+                self.slack, self.exact, self.work,
             )  # fmt: skip
-
-    def renew(self) -> None:
-        self.Z[:] = self.columns()
+        return total
 
 
-def _pairwise(ascent: _Ascent, limit: int, tol: float, max_iter: int) -> None:
+def _pairwise(ascent: _Ascent, limit: int, tol: float) -> None:
     """Passes over all examples and passes over those drawn by their gaps, in turn."""
-    while True:
-        ascent.certify()
-        if ascent.is_solved(tol) or ascent.n_iter >= max_iter:
-            return
-        target = PROMISING * tol * abs(ascent.objective)
-        for round_ in range(min(EVERY, max_iter - ascent.n_iter)):
-            order = ascent.live
-            if round_ % 2 == 1:
-                order = np.unique(_drawn(ascent, order.size))
-            order = ascent.rng.permutation(order)
-            ascent.visit(order, np.full(order.size, limit), ENOUGH)
-            ascent.n_iter += 1
-            if ascent.n_iter % FRESH == 0:
-                ascent.renew()
-            if ascent.gaps.sum() <= target:
-                break
+    for turn in range(PASSES):
+        order = ascent.live if turn % 2 == 0 else np.unique(_drawn(ascent))
+        order = ascent.rng.permutation(order)
+        ascent.visit(order, np.full(order.size, limit), ENOUGH)
+        if ascent.gaps.sum() <= PROMISING * tol * ascent.dual:
+            break
 
 
-def _csga(ascent: _Ascent, freq: int, tol: float, max_iter: int) -> None:
-    """Working sets drawn by gap, with replacement; twice drawn, twice as many steps."""
-    while True:
-        ascent.certify()
-        if ascent.is_solved(tol) or ascent.n_iter >= max_iter:
-            return
-        chosen, count = np.unique(_drawn(ascent, ascent.live.size), return_counts=True)
-        order = ascent.rng.permutation(chosen.size)
-        ascent.visit(chosen[order], -freq * count[order], 0.0)
-        ascent.n_iter += 1
-        if ascent.n_iter % FRESH == 0:
-            ascent.renew()
+def _csga(ascent: _Ascent, freq: int, tol: float) -> None:
+    """A working set drawn by gap, with replacement; twice drawn, twice as many steps."""
+    chosen, count = np.unique(_drawn(ascent), return_counts=True)
+    order = ascent.rng.permutation(chosen.size)
+    ascent.visit(chosen[order], -freq * count[order], 0.0)
 
 
-def _drawn(ascent: _Ascent, size: int) -> Numbers:
-    """Examples drawn in proportion to their gaps."""
+def _drawn(ascent: _Ascent) -> Numbers:
+    """As many examples as there are, drawn in proportion to their gaps."""
     gaps = np.maximum(ascent.gaps, 0.0)
     total = gaps.sum()
     if not total > 0:
         return ascent.live
-    return ascent.rng.choice(gaps.size, size=size, p=gaps / total)
+    return ascent.rng.choice(gaps.size, size=ascent.live.size, p=gaps / total)
+
+
+_ROUNDS = {"pairwise": _pairwise, "csga": _csga}
 
 
 def _blocks(n: int) -> Iterator[slice]:
     return (slice(a, min(a + BLOCK, n)) for a in range(0, n, BLOCK))
 
 
-def _work(k: int, n_edges: int, width: int, dtype: Any) -> fast.Work:
+def _work(k: int, n_edges: int, width: int) -> fast.Work:
     h, mu = np.zeros((n_edges, 4)), np.zeros((n_edges, 4))
     to, away = np.zeros(k, np.int8), np.zeros(k, np.int8)
     return fast.Work(
         h, mu, np.zeros(n_edges, np.int8), np.zeros((k, 2)), to, away, np.zeros(k, np.int32),
-        np.zeros(k), np.zeros(k), np.zeros(k, np.int32), np.zeros(width, dtype),
-        np.zeros(width, dtype), np.zeros(width, np.int32),
+        np.zeros(k), np.zeros(k), np.zeros(k, np.int32), np.zeros(width), np.zeros(width),
+        np.zeros(width, np.int32),
     )  # fmt: skip

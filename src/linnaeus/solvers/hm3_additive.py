@@ -17,41 +17,40 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.solvers import hm3_labelings
-from linnaeus.solvers.hm3_rows import check_options, source
+from linnaeus.solvers.hm3_rows import prepare
 from linnaeus.solvers.structured import Fitted
-from linnaeus.taxonomy import Taxonomy
 
 
 def solve(
-    taxonomy: Taxonomy,
-    Y: Any,
     features: Any,
+    Y: Any,
+    parent: Any,
     *,
     C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     competitors: str = "all",
+    negative: bool = False,
+    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     dtype: Any = np.float64,
     seed: int = 0,
-    negative: bool = False,
 ) -> Fitted:
-    """Train on closed label sets Y and rows of features.
+    """Train on rows of features and closed label sets Y.
+
+    The result's W is the weight vector (n_features,), which `scores` applies.
 
     features : (4 n n_edges, n_features) CSR; row (i n_edges + e) 4 + u is phi_e^u(x_i), edges in
         the order of `losses.markov_edges`. Rows of codes 0 and 1 of a top edge are not looked at.
-    negative : whether slacks may be negative, see `hm3_negative`
-
-    The result's W is the weight vector (n_features,); `scores` applies it.
+    competitors, negative : as in `hm3_local.solve`
     """
-    check_options(C, tol, max_iter)
-    n = Y.shape[0]
-    problem = hm3_labelings.task(
-        taxonomy, Y, source(sp.csr_array((n, 0)), None, n, dtype), features,
-        C=C, loss=loss, root_edges=root_edges, competitors=competitors, others=negative,
-    )  # fmt: skip
-    fitted, v = hm3_labelings.learn(problem, tol=tol, max_iter=max_iter, seed=seed)
+    none = sp.csr_array((len(Y), 0))
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": False, "dtype": dtype}
+    problem = prepare(none, Y, parent, **made)
+    how = {"loss": loss, "root_edges": root_edges, "competitors": competitors}
+    task = hm3_labelings.task(problem, features, others=negative, **how)
+    fitted, v = hm3_labelings.learn(task, tol=tol, max_iter=max_iter, seed=seed)
     return fitted._replace(W=v)
 
 

@@ -19,30 +19,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers import hm3_edges_fast as fast
-from linnaeus.solvers.hm3_local import check_local, edge_codes
+from linnaeus.solvers.hm3_local import check_local
 from linnaeus.solvers.hm3_rows import (
+    FLOOR,
     Certificate,
     Outcome,
     Source,
     Values,
-    check_options,
-    labels,
+    edge_codes,
+    prepare,
     run,
-    source,
 )
 from linnaeus.solvers.structured import Fitted
-from linnaeus.taxonomy import Taxonomy
 
 
 class Options(NamedTuple):
     """How every edge is solved."""
 
-    C: float
     tol: float
     max_iter: int
     seed: int
@@ -50,76 +47,83 @@ class Options(NamedTuple):
 
 
 def solve(
-    taxonomy: Taxonomy,
+    X: Any,
     Y: Any,
-    X: Any = None,
-    K: Any = None,
+    parent: Any,
     *,
-    local: Sequence[Any] | None = None,
     C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     share: str = "neighbours",
+    local: Sequence[Any] | None = None,
+    precomputed: bool = False,
+    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     dtype: Any = np.float64,
     seed: int = 0,
     executor: Executor | None = None,
 ) -> Fitted:
-    """Train on closed label sets Y and features X (linear) or a kernel matrix K.
+    """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
 
     The result has column 4 e + u for code u of edge e; `slack` and `gaps` are sums over edges.
 
-    local : features of each edge besides X, linear only: a CSR matrix with a row per example,
-        or None for no such features; their weights come from `hm3_local.local_weights`
     share : who carries a node's loss "delta", see `losses.edge_losses`
+    local : features of each edge besides X, see `hm3_local`
+    executor : where edges are solved side by side
     """
-    check_options(C, tol, max_iter)
-    y, edges = labels(taxonomy, Y), markov_edges(taxonomy.tree, root_edges)
-    tables = edge_losses(taxonomy, Y, loss, root_edges, share)
-    truth, first = edge_codes(y, edges), np.where(edges.parent < 0, 2, 0)
-    shared, n_edges = source(X, K, len(y), dtype), len(edges.child)
-    blocks = check_local(local, X, len(y), n_edges) or [None] * n_edges
-    options = Options(C, tol / 2, max_iter, seed, 1.0 / max(n_edges, 1))
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
+    taxonomy, y, cost, data = prepare(X, Y, parent, **made)
+    edges = markov_edges(taxonomy.tree, root_edges)
+    tables = edge_losses(taxonomy, y, loss, root_edges, share)
+    truth, n_edges = edge_codes(y, edges), edges.child.size
+    blocks = check_local(local, data, n_edges) or [None] * n_edges
+    options = Options(tol / 2, max_iter, seed, FLOOR / n_edges)
 
     def solve_one(e: int) -> tuple[Values, Outcome]:
-        extended = blocks[e] is not None
-        data = source(sp.hstack([X, blocks[e]]), None, len(y), dtype) if extended else shared
-        table = np.ascontiguousarray(tables[:, e])
-        return solve_edge(data, table, truth[:, e].copy(), int(first[e]), options)
+        block, first = blocks[e], 2 if edges.parent[e] < 0 else 0
+        machine = Machine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
+        return solve_edge(data if block is None else data.beside(block), machine, options)
 
     found = list((executor or Serial()).map(solve_one, [], range(n_edges)))
     N = np.hstack([nu for nu, _ in found]).astype(dtype)
-    return _together(N, shared, [outcome for _, outcome in found])
+    return _together(N, data, [outcome for _, outcome in found])
 
 
-def solve_edge(
-    data: Source, table: Values, truth: npt.NDArray[np.int8], first: int, options: Options
-) -> tuple[Values, Outcome]:
-    """nu (n, 4) of one edge whose codes begin with `first`, and its certificate."""
-    C, n = options.C, len(truth)
-    A = np.eye(4)[truth]
-    mu, W = C * A, data.weights(np.zeros((n, 4)))
+class Machine(NamedTuple):
+    """What one edge has to learn."""
+
+    table: Values  # (n, 4) losses
+    truth: npt.NDArray[np.int8]  # (n,) codes
+    first: int  # the first code that exists
+    cost: Values  # (n,)
+
+
+def solve_edge(data: Source, machine: Machine, options: Options) -> tuple[Values, Outcome]:
+    """nu (n, 4) of one edge, and its certificate."""
+    table, truth, first, cost = machine
+    full, n = cost[:, None] * np.eye(4)[truth], len(truth)
+    mu, W = full.copy(), data.weights(np.zeros((n, 4)))
     s, step = np.zeros(4), np.zeros(4)
 
     def certificate() -> Certificate:
-        N = C * A - mu
+        N = full - mu
         W[...] = data.weights(N)
-        slack, gaps = np.empty(n), np.empty(n)
+        slack, gaps, half = np.empty(n), np.empty(n), 0.0
         for r, F in data.scores(W):
-            fast.certify(table[r], truth[r], first, F, C, mu[r], slack[r], gaps[r])
-        half = 0.5 * data.squared_norm(N, W)
-        return Certificate(half + C * slack.sum(), float(np.vdot(mu, table)) - half, slack, gaps)
+            half += 0.5 * float(np.vdot(N[r], F))
+            fast.certify(table[r], truth[r], first, F, cost[r], mu[r], slack[r], gaps[r])
+        dual = float(np.vdot(mu, table)) - half
+        return Certificate(half + float(cost @ slack), dual, slack, gaps)
 
     def visit(order: npt.NDArray[np.int64]) -> None:
-        fast.visits(data.inputs, table, truth, first, order, C, mu, W, s, step)
+        fast.visits(data.inputs, table, truth, first, order, cost, mu, W, s, step)
 
-    stop = {"tol": options.tol, "max_iter": options.max_iter, "floor": options.floor}
-    outcome = run(certificate, visit, seed=options.seed, **stop)
-    return C * A - mu, outcome
+    outcome = run(certificate, visit, **options._asdict())
+    return full - mu, outcome
 
 
-def _together(N: Any, shared: Source, outcomes: list[Outcome]) -> Fitted:
+def _together(N: Any, data: Source, outcomes: list[Outcome]) -> Fitted:
     """All edges as one solution; an edge that is done keeps its last values in the trace."""
     slack, gaps = (
         np.sum([getattr(o.certificate, name) for o in outcomes], axis=0)
@@ -131,5 +135,5 @@ def _together(N: Any, shared: Source, outcomes: list[Outcome]) -> Fitted:
     objective, dual = (
         float(sum(getattr(o.certificate, name) for o in outcomes)) for name in ("objective", "dual")
     )
-    W = shared.weights(N) if shared.linear else None
+    W = data.weights(N) if data.linear else None
     return Fitted(N, W, slack, gaps, objective, dual, n_iter, trace)

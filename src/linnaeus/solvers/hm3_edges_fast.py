@@ -33,19 +33,20 @@ def gradient(table, truth, first, s):
 
 
 @njit(cache=True, nogil=True)
-def project(D, first, C):
+def project(D, C):
     """Replace D by its nearest point of the simplex of size C."""
-    D -= D[first:].max()
-    beta = root(D[first:], 4 - first, -np.inf, -C, 0)
-    for u in range(first, 4):
+    D -= D.max()
+    beta = root(D, D.size, -np.inf, -C, 0)
+    for u in range(D.size):
         D[u] = max(0.0, D[u] - beta)
 
 
 @njit(cache=True, nogil=True)
-def visits(inputs, table, truth, first, order, C, mu, W, s, step):
+def visits(inputs, table, truth, first, order, cost, mu, W, s, step):
     """Make the multipliers of the examples of `order` optimal, one after the other.
 
-    table, mu : (n, 4) float64;  truth : (n,) int8;  s, step : (4,) float64, work space
+    table, mu : (n, 4) float64;   truth : (n,) int8;   cost : (n,) float64
+    s, step   : (4,) float64, work space
     """
     for i in order:
         score(inputs, i, W, s)
@@ -55,20 +56,20 @@ def visits(inputs, table, truth, first, order, C, mu, W, s, step):
         if q > 0.0:
             for u in range(first, 4):
                 mu[i, u] += s[u] / q
-            project(mu[i], first, C)
+            project(mu[i, first:], cost[i])
         else:
             mu[i] = 0.0
-            mu[i, best] = C
+            mu[i, best] = cost[i]
         for u in range(4):
             step[u] -= mu[i, u]
         add(inputs, i, W, step)
 
 
 @njit(cache=True, nogil=True)
-def certify(table, truth, first, F, C, mu, slack, gaps):
+def certify(table, truth, first, F, cost, mu, slack, gaps):
     """Slack and gap of every row; table, F, mu : (n_rows, 4); F is overwritten."""
     for i in range(F.shape[0]):
         slack[i] = F[i, gradient(table[i], truth[i], first, F[i])]
-        gaps[i] = C * slack[i]
+        gaps[i] = cost[i] * slack[i]
         for u in range(first, 4):
             gaps[i] -= mu[i, u] * F[i, u]

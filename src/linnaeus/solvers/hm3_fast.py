@@ -4,13 +4,13 @@
     maximise  D(mu) = <mu, l> - 1/2 sum_{e,u} |sum_i nu_i[e, u] phi(x_i)|^2,   nu_i = C_i A_i - mu_i
 
 mu_i are C_i times the edge marginals of a distribution over labelings, A_i[e, u] = [u is the true
-code]; they start at C_i A_i. Every node has one marginal, whatever the edge that shows it, so mu_i
-is known from p_i = (marginal of each node, weight of "both on" for each edge):
+code]; they start at C_i A_i, nu at 0. A node has one marginal, whatever the edge that shows it, so
+nu_i is known from z_i: a number for each node, and one for "both on" of each edge,
 
-    mu[3] = p_e,   mu[2] = p_parent - p_e,   mu[1] = p_child - p_e,   mu[0] = C - the others
+    nu[3] = z_e,  nu[2] = z_parent - z_e,  nu[1] = z_child - z_e,  nu[0] = z_e - z_parent - z_child.
 
-nu, the weights and the scores follow the same pattern with 0 for C: half the columns are enough
-(and the columns of the nodes alone where code 1 does not exist, since then p_e = p_child).
+Weights and scores follow the same pattern: half the columns are enough. (Those of the nodes alone,
+where code 1 does not exist or above a root, since then z_e = z_child.)
 
 With h = l + f (f_i[e, u] the score of code u on edge e) example i has
 
@@ -55,40 +55,45 @@ class Work(NamedTuple):
     gain: Any  # (n_nodes,) float64, of each part
     room: Any  # (n_nodes,) float64, of each part
     size: Any  # (n_nodes,) int32, of each part
-    score: Any  # (n_columns,) scores
-    step: Any  # (n_columns,) change of the columns of nu
+    score: Any  # (n_columns,) float64
+    step: Any  # (n_columns,) float64, change of the columns of nu
     moved: Any  # (n_columns,) int32, the columns that changed
 
 
-FLOOR = 1e-12  # of C: marginals below are rounding
+FLOOR = 1e-12  # of the largest of nu: what is below is rounding
 
 
 @njit(cache=True, nogil=True)
-def unfold(model, y, score, p, cost, work):
-    """Fill `h`, `mu` and `code` of one example from its scores and marginals."""
-    h, mu, code = work.h, work.mu, work.code
-    floor = FLOOR * cost
+def unfold(model, y, score, z, cost, work):
+    """Fill `h`, `mu` and `code` of one example from its scores and nu.
+
+    Returns the mass below which there is nothing but rounding.
+    """
+    h, mu = work.h, work.mu
+    floor = 0.0
+    for j in range(z.size):
+        floor = max(floor, abs(z[j]))
+    floor *= FLOOR
     for e in range(model.below.size):
         a, b, j = model.above[e], model.below[e], model.column[e]
         if a < 0:
             t = 2 + y[b]
-            loss = model.loss[e, t]
-            h[e, 0], h[e, 1] = 0.0, 0.0
-            h[e, 2], h[e, 3] = loss[2] - score[b], loss[3] + score[b]
-            mu[e, 0], mu[e, 1] = 0.0, 0.0
-            mu[e, 2], mu[e, 3] = cost - p[b], p[b]
+            h[e, 0], h[e, 1], h[e, 2], h[e, 3] = 0.0, 0.0, -score[b], score[b]
+            mu[e, 0], mu[e, 1], mu[e, 2], mu[e, 3] = 0.0, 0.0, z[b], -z[b]
         else:
             t = 2 * y[a] + y[b]
-            loss = model.loss[e, t]
-            va, vb, vj = score[a], score[b], score[j]
-            h[e, 0], h[e, 1] = loss[0] + vj - va - vb, loss[1] + vb - vj
-            h[e, 2], h[e, 3] = loss[2] + va - vj, loss[3] + vj
-            mu[e, 0], mu[e, 1] = cost - p[a] - p[b] + p[j], p[b] - p[j]
-            mu[e, 2], mu[e, 3] = p[a] - p[j], p[j]
-        code[e] = t
+            fa, fb, fj = score[a], score[b], score[j]
+            h[e, 0], h[e, 1], h[e, 2], h[e, 3] = fj - fa - fb, fb - fj, fa - fj, fj
+            mu[e, 0], mu[e, 1] = z[a] + z[b] - z[j], z[j] - z[b]
+            mu[e, 2], mu[e, 3] = z[j] - z[a], -z[j]
+        work.code[e] = t
+        mu[e, t] = 0.0
         for u in range(4):
-            if mu[e, u] < floor:
+            h[e, u] += model.loss[e, t, u]
+            if mu[e, u] <= floor:
                 mu[e, u] = 0.0
+        mu[e, t] = cost - (mu[e, 0] + mu[e, 1] + mu[e, 2] + mu[e, 3])
+    return floor
 
 
 @njit(cache=True, nogil=True)
@@ -155,15 +160,16 @@ def split(model, work):
 
 @njit(cache=True, nogil=True)
 def swap(model, square, work):
-    """Move mass from `away` to `to`, every part as far as pays."""
-    n_parts = split(model, work)
+    """Move mass from `away` to `to`, every part as far as pays; returns what D gains."""
+    n_parts, rise = split(model, work), 0.0
     for k in range(n_parts):  # gain becomes the step
-        if work.gain[k] <= 0.0:
-            work.gain[k] = 0.0
-        elif square > 0.0:
-            work.gain[k] = min(work.gain[k] / (2.0 * square * work.size[k]), work.room[k])
-        else:
-            work.gain[k] = work.room[k]
+        gain, curve, tau = work.gain[k], square * work.size[k], 0.0
+        if gain > 0.0:
+            tau = work.room[k]
+            if 2.0 * curve * tau > gain:
+                tau = gain / (2.0 * curve)
+        work.gain[k] = tau
+        rise += tau * (gain - tau * curve)
     for e in range(model.below.size):
         a, b = model.above[e], model.below[e]
         k = work.part[b]
@@ -175,17 +181,20 @@ def swap(model, square, work):
             work.mu[e, v] = work.mu[e, v] - tau if tau < work.mu[e, v] else 0.0
             work.h[e, u] -= square * tau
             work.h[e, v] += square * tau
+    return rise
 
 
 @njit(cache=True, nogil=True)
-def pairwise(model, square, cost, limit, enough, work):
-    """Up to `limit` pairwise steps, or until the gap is `enough` of what it was; returns that.
+def pairwise(model, square, cost, floor, limit, enough, work):
+    """Up to `limit` pairwise steps, or until the gap is `enough` of what it was.
+
+    Returns the gap before the first step, and what D gained.
 
     Away from the supported labeling with the smallest score, [GarberMeshi2016]. Where the two
     labelings differ in several connected parts, each is a direction of its own, and since the
     block of D is diagonal in the edges the best steps are independent.
     """
-    first = 0.0
+    first, rise = 0.0, 0.0
     for step in range(limit):
         value = best(
             model.above, model.below, model.root, work.h, model.consistent, work.up, work.to
@@ -196,22 +205,22 @@ def pairwise(model, square, cost, limit, enough, work):
         if gap <= enough * first or gap <= 0.0:
             break
         low = least(
-            model.above, model.below, model.root, work.h, work.mu, FLOOR * cost, work.up, work.away
+            model.above, model.below, model.root, work.h, work.mu, floor, work.up, work.away
         )
         if not low < value:
             break
-        swap(model, square, work)
-    return first
+        rise += swap(model, square, work)
+    return first, rise
 
 
 @njit(cache=True, nogil=True)
 def conditional(model, square, cost, limit, work):
-    """Up to `limit` steps of the conditional gradient; returns the gap before the first.
+    """Up to `limit` steps of the conditional gradient; returns as `pairwise` does.
 
     Towards C times the best labeling, by exact line search: [Rousu2006] section 3.5, corrected.
     Where nothing beats the truth the step is towards the truth, which is their zero vertex.
     """
-    first, h, mu = 0.0, work.h, work.mu
+    first, rise, h, mu = 0.0, 0.0, work.h, work.mu
     for step in range(limit):
         value = best(model.above, model.below, model.root, h, model.consistent, work.up, work.to)
         true = true_score(h, work.code)
@@ -234,51 +243,55 @@ def conditional(model, square, cost, limit, work):
                 d = (cost if u == v else 0.0) - mu[e, v]
                 mu[e, v] += tau * d
                 h[e, v] -= tau * square * d
-    return first
+        rise += tau * (gap - 0.5 * tau * square * norm)
+    return first, rise
 
 
 @njit(cache=True, nogil=True)
-def fold(model, p, least_change, work):
-    """Marginals back into `p`; the changes of nu into `step`, their columns into `moved`.
+def fold(model, z, floor, work):
+    """nu back into `z`; its changes into `step`, the columns that changed into `moved`.
 
-    Returns how many columns changed.
+    Returns how many columns changed. What the truth has lost the other codes have gained.
     """
     mu, n_moved = work.mu, 0
     work.step[:] = 0.0
     for e in range(model.below.size):
-        b, j = model.below[e], model.column[e]
-        n_moved = put(p, b, mu[e, 1] + mu[e, 3], least_change, work, n_moved)
+        b, j, t = model.below[e], model.column[e], work.code[e]
+        mu[e, t] = 0.0
+        mu[e, t] = -(mu[e, 0] + mu[e, 1] + mu[e, 2] + mu[e, 3])  # mu is now -nu
+        n_moved = put(z, b, -mu[e, 1] - mu[e, 3], floor, work, n_moved)
         if j != b:
-            n_moved = put(p, j, mu[e, 3], least_change, work, n_moved)
+            n_moved = put(z, j, -mu[e, 3], floor, work, n_moved)
     for e in model.opening:
-        n_moved = put(p, model.above[e], mu[e, 2] + mu[e, 3], least_change, work, n_moved)
+        n_moved = put(z, model.above[e], -mu[e, 2] - mu[e, 3], floor, work, n_moved)
     return n_moved
 
 
 @njit(cache=True, nogil=True)
-def put(p, j, value, least_change, work, n_moved):
-    """Set one marginal."""
-    change = p[j] - value
-    if abs(change) <= least_change:
+def put(z, j, value, floor, work, n_moved):
+    """Set one number of nu."""
+    change = value - z[j]
+    if abs(change) <= floor:
         return n_moved
-    p[j] = value
+    z[j] = value
     work.step[j] = change
     work.moved[n_moved] = j
     return n_moved + 1
 
 
 @njit(cache=True, nogil=True)
-def visit(model, y, score, p, cost, square, limit, enough, work):
-    """Steps for one example, given its scores; returns its gap before, and the columns moved.
+def visit(model, y, score, z, cost, square, limit, enough, work):
+    """Steps for one example, given its scores.
 
     limit : steps at most, negative for the conditional gradient
+    Returns its gap before, what D gained, and how many columns moved.
     """
-    unfold(model, y, score, p, cost, work)
+    floor = unfold(model, y, score, z, cost, work)
     if limit < 0:
-        gap = conditional(model, square, cost, -limit, work)
+        gap, rise = conditional(model, square, cost, -limit, work)
     else:
-        gap = pairwise(model, square, cost, limit, enough, work)
-    return gap, fold(model, p, FLOOR * cost, work)
+        gap, rise = pairwise(model, square, cost, floor, limit, enough, work)
+    return gap, rise, fold(model, z, floor, work)
 
 
 @njit(cache=True, nogil=True)
@@ -299,100 +312,133 @@ def add_scores(V, ix, xs, s):
 
 
 @njit(cache=True, nogil=True)
-def add_step(V, ix, xs, step, moved, n_moved):
-    """``V += x step'``, column by column where few changed."""
-    if 6 * n_moved > step.size:
+def add_step(V, ix, xs, s, moved, n_moved):
+    """``V += x s'``, column by column where few changed."""
+    if 6 * n_moved > s.size:
         for t in range(ix.size):
             v, x = V[ix[t]], xs[t]
-            for j in range(step.size):
-                v[j] += x * step[j]
+            for j in range(s.size):
+                v[j] += x * s[j]
     else:
         for t in range(ix.size):
             v, x = V[ix[t]], xs[t]
             for k in range(n_moved):
-                v[moved[k]] += x * step[moved[k]]
+                v[moved[k]] += x * s[moved[k]]
 
 
 @njit(cache=True, nogil=True)
 def linear_pass(
-    order, limits, enough, model, indptr, indices, data, Y, costs, squares, V, P, gaps, work
+    order, limits, enough, model, indptr, indices, data, Y, costs, squares, V, Z, gaps, s, work
 ):
     """Visit the examples of `order` one after the other, the weights V always current.
 
-    V : (n_features, n_columns) columns of the weights;   P : (n, n_columns) float64 marginals
+    V : (n_features, n_columns) columns of the weights;   Z : (n, n_columns) float64, of nu
     gaps : (n,) float64, the gap of each example before its visit
+    s : (n_columns,) work space of the type of V
+    Returns what D gained.
     """
+    total = 0.0
     for k in range(order.size):
         i = order[k]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, work.score)
-        gap, n_moved = visit(
-            model, Y[i], work.score, P[i], costs[i], squares[i], limits[k], enough, work
+        add_scores(V, ix, xs, s)
+        work.score[:] = s
+        gaps[i], rise, n_moved = visit(
+            model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
         )
-        gaps[i] = gap
+        total += rise
         if n_moved > 0:
-            add_step(V, ix, xs, work.step, work.moved, n_moved)
+            s[:] = work.step
+            add_step(V, ix, xs, s, work.moved, n_moved)
+    return total
 
 
 @njit(cache=True, nogil=True)
-def kernel_block(block, limits, enough, sweeps, model, G, Y, costs, squares, F, P, Z, gaps, work):
+def kernel_block(
+    block, limits, enough, sweeps, model, G, Y, costs, squares, F, Z, N, gaps, s, work
+):
     """Visit the examples of one block, their scores F kept current inside the block.
 
-    G : (b, b) kernel of the block;   F : (b, n_columns) scores;   Z : (n, n_columns) columns of nu
+    G : (b, b) kernel of the block;   F : (b, n_columns) scores;   N : Z as the kernel takes it
+    Returns what D gained.
     """
+    total = 0.0
     for sweep in range(sweeps):
         for k in range(block.size):
             i = block[k]
-            gap, n_moved = visit(
-                model, Y[i], F[k], P[i], costs[i], squares[i], limits[k], enough, work
+            work.score[:] = F[k]
+            gap, rise, n_moved = visit(
+                model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
             )
+            total += rise
             if sweep == 0:
                 gaps[i] = gap
-            if n_moved == 0:
-                continue
-            for t in range(n_moved):
-                Z[i, work.moved[t]] += work.step[work.moved[t]]
-            for m in range(block.size):
-                g = G[k, m]
-                if g != 0.0:
-                    f = F[m]
-                    for j in range(f.size):
-                        f[j] += g * work.step[j]
+            if n_moved > 0:
+                s[:] = work.step
+                N[i] = Z[i]
+                add_to_block(F, G[k], s)
+    return total
 
 
 @njit(cache=True, nogil=True)
-def measure(model, y, score, p, cost, work):
-    """xi, gap, <mu, l> and <nu, f> of one example."""
-    unfold(model, y, score, p, cost, work)
-    h, mu = work.h, work.mu
+def add_to_block(F, g, s):
+    """``F += g s'``"""
+    for m in range(g.size):
+        if g[m] != 0.0:
+            f, x = F[m], g[m]
+            for j in range(s.size):
+                f[j] += x * s[j]
+
+
+@njit(cache=True, nogil=True)
+def measure(model, y, score, z, cost, work):
+    """xi, gap, and <nu, f> of one example."""
+    unfold(model, y, score, z, cost, work)
+    h, mu, norm = work.h, work.mu, 0.0
     value = best(model.above, model.below, model.root, h, model.consistent, work.up, work.to)
-    loss, norm = 0.0, 0.0
+    true = true_score(h, work.code)
     for e in range(h.shape[0]):
         t = work.code[e]
         for u in range(4):
-            cut = model.loss[e, t, u]
-            loss += mu[e, u] * cut
-            norm += ((cost if u == t else 0.0) - mu[e, u]) * (h[e, u] - cut)
-    true = true_score(h, work.code)
-    return max(0.0, value - true), cost * max(value, true) - held(mu, h), loss, norm
+            if u != t:
+                norm += mu[e, u] * (h[e, t] - h[e, u] + model.loss[e, t, u])
+    return max(0.0, value - true), cost * max(value, true) - held(mu, h), norm
 
 
 @njit(cache=True, nogil=True)
-def measure_linear(rows, model, indptr, indices, data, Y, costs, V, P, slack, gaps, sums, work):
-    """`measure` for the examples of `rows`; adds up <mu, l> and <nu, f> in `sums`."""
-    for i in rows:
+def measure_linear(model, indptr, indices, data, Y, costs, V, Z, slack, gaps, s, work):
+    """`measure` for all examples; returns the sum of <nu, f>."""
+    total = 0.0
+    for i in range(Y.shape[0]):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, work.score)
-        slack[i], gaps[i], loss, norm = measure(model, Y[i], work.score, P[i], costs[i], work)
-        sums[0] += loss
-        sums[1] += norm
+        add_scores(V, ix, xs, s)
+        work.score[:] = s
+        slack[i], gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], work)
+        total += norm
+    return total
 
 
 @njit(cache=True, nogil=True)
-def measure_scored(rows, model, F, Y, costs, P, slack, gaps, sums, work):
-    """The same, with the scores F of the examples of `rows` at hand."""
-    for k in range(rows.size):
-        i = rows[k]
-        slack[i], gaps[i], loss, norm = measure(model, Y[i], F[k], P[i], costs[i], work)
-        sums[0] += loss
-        sums[1] += norm
+def measure_scored(first, model, F, Y, costs, Z, slack, gaps, work):
+    """The same for the examples from number `first` on, whose scores F are at hand."""
+    total = 0.0
+    for k in range(F.shape[0]):
+        i = first + k
+        work.score[:] = F[k]
+        slack[i], gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], work)
+        total += norm
+    return total
+
+
+@njit(cache=True, nogil=True)
+def expand(above, below, column, V, out):
+    """Columns to blocks: out (rows, n_edges, 4) from V (rows, n_columns)."""
+    for i in range(V.shape[0]):
+        v = V[i]
+        for e in range(below.size):
+            a, b, both = above[e], v[below[e]], v[column[e]]
+            if a < 0:
+                out[i, e, 0], out[i, e, 1], out[i, e, 2], out[i, e, 3] = 0, 0, -both, both
+            else:
+                out[i, e, 0], out[i, e, 1] = both - v[a] - b, b - both
+                out[i, e, 2], out[i, e, 3] = v[a] - both, both

@@ -10,9 +10,10 @@ easy to describe, so that every example keeps the labelings that have weight, `l
 Features are those of the whole example (X or K) in a block for every edge and code, or an additive
 map phi(x, y) = sum_e phi_e^{y_e}(x) with one shared weight vector v, or both:
 
-    score of code u on edge e = w_{e,u}.x + v.phi_e^u(x),    v = sum_i sum_{e,u} nu_i[e,u] phi_e^u(x_i)
+    score of code u on edge e = w_{e,u}.x + v.phi_e^u(x),
+    v = sum_i sum_{e,u} nu_i[e,u] phi_e^u(x_i),     nu_i = C onehot(y_i) - mu_i,
 
-with nu_i = C onehot(y_i) - sum_y alpha(i, y) onehot(y). P - D = sum_i C xi_i - <mu_i, g_i>. Solved by
+with marginals mu_i = sum_y alpha(i, y) onehot(y). P - D = sum_i C xi_i - <mu_i, g_i>. Solved by
 pairwise Frank-Wolfe steps over blocks of one example, as block-coordinate Frank-Wolfe but with
 steps away from bad labelings, `hm3_labelings_fast`; docs/maths/hm3_variants.md.
 """
@@ -29,12 +30,10 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers import hm3_labelings_fast as fast
-from linnaeus.solvers.hm3_local import edge_codes
-from linnaeus.solvers.hm3_rows import Certificate, Source, Values, labels, run
-from linnaeus.solvers.labelings_fast import Pool, fill, subtract
+from linnaeus.solvers.hm3_rows import Certificate, Problem, Source, Values, edge_codes, run
+from linnaeus.solvers.labelings_fast import Pool, fill, multipliers
 from linnaeus.solvers.problem import Rows
 from linnaeus.solvers.structured import Fitted
-from linnaeus.taxonomy import Taxonomy
 
 STEPS = 10  # of a visit
 COMPETITORS = ("all", "consistent")
@@ -47,36 +46,28 @@ class Task(NamedTuple):
     model: fast.Model
     data: Source  # without columns where all features are additive
     phi: sp.csr_array | None  # (4 n n_edges, n_additive)
-    C: float
 
 
 def task(
-    taxonomy: Taxonomy,
-    Y: Any,
-    data: Source,
-    phi: Any,
-    *,
-    C: float,
-    loss: str,
-    root_edges: str,
-    competitors: str,
-    others: bool,
+    problem: Problem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
 ) -> Task:
     """Gather the arrays; `competitors` and the shape of phi are checked."""
     if competitors not in COMPETITORS:
         known = " or ".join(map(repr, COMPETITORS))
         raise UserError(f"competitors={competitors!r} is not known. Use {known}.")
-    y, edges = labels(taxonomy, Y), markov_edges(taxonomy.tree, root_edges)
-    forest, tables = Forest.of(edges), edge_losses(taxonomy, Y, loss, root_edges)
+    taxonomy, y, cost, data = problem
+    edges = markov_edges(taxonomy.tree, root_edges)
+    forest = Forest.of(edges)
+    tables = np.ascontiguousarray(edge_losses(taxonomy, y, loss, root_edges))
     n_rows = 4 * len(y) * edges.child.size
     if phi is not None and phi.shape[0] != n_rows:
         raise UserError(
             f"The additive features have {phi.shape[0]:,} rows, but {len(y):,} examples and "
             f"{edges.child.size} edges with 4 codes make {n_rows:,}. Give a row for each."
         )
-    fixed = competitors == "consistent", others, y, edge_codes(y, edges), tables
+    fixed = competitors == "consistent", others, y, edge_codes(y, edges), tables, cost
     model = fast.Model(forest.above, forest.below, forest.root, *fixed)
-    return Task(edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype), C)
+    return Task(edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype))
 
 
 class Learner:
@@ -91,8 +82,7 @@ class Learner:
             mode = COMPETITORS[int(model.consistent)]
             start = max_sum_except(task.edges, model.tables, model.truth, mode).labels
         self.pool = _empty_pool(n, n + max(n, 2 * STEPS), -(-k // 64))
-        fill(self.pool, start, task.C, np.empty(-(-k // 64), np.uint64))
-        self.A = np.eye(4)[model.codes]
+        fill(self.pool, start, model.cost, np.empty(-(-k // 64), np.uint64))
         self.additive, n_additive = _rows(task.phi, task.data.dtype)
         self.W = np.zeros((task.data.matrix.shape[1], 4 * n_edges), task.data.dtype)
         self.v = np.zeros(n_additive)
@@ -101,33 +91,32 @@ class Learner:
     def multipliers(self) -> Values:
         """nu, (n, 4 n_edges)."""
         model = self.task.model
-        N = self.task.C * self.A
-        subtract(self.pool, model.above, model.below, N)
+        N = np.empty(model.tables.shape)
+        multipliers(self.pool, model.above, model.below, model.codes, model.cost, N)
         return N.reshape(len(N), -1)
 
     def certificate(self) -> Certificate:
         """Exact values, at weights made anew from the labelings."""
-        (_, model, data, phi, C), N = self.task, self.multipliers()
+        (_, model, data, phi), N = self.task, self.multipliers()
         self.W[...] = data.weights(N)
-        half = 0.5 * data.squared_norm(N, self.W)
         if phi is not None:
             self.v[...] = phi.T @ N.ravel()
-            half += 0.5 * float(np.vdot(self.v, self.v))
-        slack, gaps = np.empty(len(N)), np.empty(len(N))
+        slack, gaps, half = np.empty(len(N)), np.empty(len(N)), 0.0
         for rows, F in data.scores(self.W):
             if phi is not None:
                 width = F.shape[1]
                 F += (phi[rows.start * width : rows.stop * width] @ self.v).reshape(F.shape)
-            fast.certify(model, rows.start, F, C, self.pool, self.work, slack, gaps)
+            half += 0.5 * float(np.vdot(N[rows], F))
+            fast.certify(model, rows.start, F, self.pool, self.work, slack, gaps)
         losses = -float(np.vdot(N, model.tables.reshape(N.shape)))  # 0 at the truth
-        return Certificate(half + C * slack.sum(), losses - half, slack, gaps)
+        return Certificate(half + float(model.cost @ slack), losses - half, slack, gaps)
 
     def visit(self, order: npt.NDArray[np.int64]) -> None:
         """Visit examples; the pool is doubled whenever it has run out."""
-        model, data, C = self.task.model, self.task.data, self.task.C
+        model, data = self.task.model, self.task.data
         while order.size:
             done = fast.visits(
-                data.inputs, model, self.additive, order, C, STEPS,
+                data.inputs, model, self.additive, order, STEPS,
                 self.pool, self.W, self.v, self.work,
             )  # fmt: skip
             order = order[done:]
@@ -172,9 +161,9 @@ def _doubled(pool: Pool) -> Pool:
 
 
 def _work(n_edges: int, n_nodes: int, n_additive: int) -> fast.Work:
-    f, h, d, step = (np.zeros(4 * n_edges) for _ in range(4))
+    f, h, s, d, step = (np.zeros(4 * n_edges) for _ in range(5))
     up, dev = (np.empty((n_nodes, 2)) for _ in range(2))
     word = np.empty(-(-n_nodes // 64), np.uint64)
     y, take = np.empty(n_nodes, np.int8), np.empty(n_nodes, np.int32)
     g = np.zeros((n_edges, 4))
-    return fast.Work(f, h, g, d, step, y, word, up, dev, take, np.zeros(n_additive))
+    return fast.Work(f, h, s, g, d, step, y, word, up, dev, take, np.zeros(n_additive))

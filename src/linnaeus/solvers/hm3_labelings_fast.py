@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import njit
 
 from linnaeus.inference.maxsum_fast import best, best_other
@@ -37,6 +36,7 @@ class Model(NamedTuple):
     truth: Any  # (n, n_nodes) int8
     codes: Any  # (n, n_edges) int8
     tables: Any  # (n, n_edges, 4) float64
+    cost: Any  # (n,) float64
 
 
 class Additive(NamedTuple):
@@ -52,6 +52,7 @@ class Work(NamedTuple):
 
     f: Any  # (4 n_edges,) float64, scores by the features of the example
     h: Any  # (4 n_edges,) float64, scores by the additive map
+    s: Any  # (4 n_edges,) float64, both together
     g: Any  # (n_edges, 4) float64
     d: Any  # (4 n_edges,) float64, direction
     step: Any  # (4 n_edges,) float64, sum of steps
@@ -144,7 +145,7 @@ def direction(model, away, towards, d):
 
 
 @njit(cache=True, nogil=True)
-def pairwise_step(model, additive, i, C, norm2, pool, v, work):
+def pairwise_step(model, additive, i, norm2, pool, v, work):
     """One step at the gradient `work.g`; returns its size, 0 at the optimum of the block."""
     top = find_best(model, i, work)
     pack(work.y, work.word)
@@ -154,7 +155,7 @@ def pairwise_step(model, additive, i, C, norm2, pool, v, work):
     size = direction(model, pool.words[slot], work.word, work.d)
     curvature = norm2 * size + additive_norm(additive, i, work.d, work.sum)
     tau = pool.alpha[slot]
-    if curvature * (tau - SNAP * C) > top - bottom:
+    if curvature * (tau - SNAP * model.cost[i]) > top - bottom:
         tau = (top - bottom) / curvature
         pool.alpha[slot] -= tau
     else:
@@ -165,14 +166,16 @@ def pairwise_step(model, additive, i, C, norm2, pool, v, work):
 
 
 @njit(cache=True, nogil=True)
-def visit(inputs, model, additive, i, C, n_steps, pool, W, v, work):
+def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     """A few steps of example i; the pool and the weights W and v are changed."""
     score(inputs, i, W, work.f)
     work.step[:] = 0.0
     for _ in range(n_steps):
         additive_score(additive, i, v, work.h)
-        gradient(model, i, work.f + inputs.norm2[i] * work.step + work.h, work.g)
-        tau = pairwise_step(model, additive, i, C, inputs.norm2[i], pool, v, work)
+        for q in range(work.s.size):
+            work.s[q] = work.f[q] + inputs.norm2[i] * work.step[q] + work.h[q]
+        gradient(model, i, work.s, work.g)
+        tau = pairwise_step(model, additive, i, inputs.norm2[i], pool, v, work)
         if tau == 0.0:
             break
         for q in range(work.step.size):
@@ -181,20 +184,20 @@ def visit(inputs, model, additive, i, C, n_steps, pool, W, v, work):
 
 
 @njit(cache=True, nogil=True)
-def visits(inputs, model, additive, order, C, n_steps, pool, W, v, work):
+def visits(inputs, model, additive, order, n_steps, pool, W, v, work):
     """`visit` for the examples of `order`; returns how many, fewer if the pool has run out."""
     for done in range(order.size):
         if not has_room(pool, n_steps):
             return done
-        visit(inputs, model, additive, order[done], C, n_steps, pool, W, v, work)
+        visit(inputs, model, additive, order[done], n_steps, pool, W, v, work)
     return order.size
 
 
 @njit(cache=True, nogil=True)
-def certify(model, start, F, C, pool, work, slack, gaps):
+def certify(model, start, F, pool, work, slack, gaps):
     """Slack and gap of the examples from `start` on, one for each row of F (n_rows, 4 n_edges)."""
     for r in range(F.shape[0]):
         i = start + r
         gradient(model, i, F[r], work.g)
         slack[i] = find_best(model, i, work)
-        gaps[i] = C * slack[i] - mean_worth(pool, i, model.above, model.below, work.g)
+        gaps[i] = model.cost[i] * slack[i] - mean_worth(pool, i, model.above, model.below, work.g)

@@ -5,7 +5,8 @@ Orthogonal: block (e, u) of the weights sees (x, x_e), so K_e(x, x') = x.x' + x_
     score of code u on edge e = w_{e,u}.x + v_{e,u}.x_e ,     v_{e,u} = sum_i nu_i[e,u] x_ie .
 
 The same features as one additive map phi(x, y) = sum_e phi_e^{y_e}(x) with one weight vector:
-row (i, e, u) of a sparse matrix holds x_ie in columns of its own. [Rousu2006] section 2.3.
+row (i, e, u) of a sparse matrix holds x_ie in columns of its own. [Rousu2006] section 2.3;
+`solve` trains the plain H-M3 with such features, `hm3_labelings`.
 """
 
 from __future__ import annotations
@@ -18,24 +19,58 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.losses import Edges
+from linnaeus.losses import markov_edges
+from linnaeus.solvers import hm3_labelings
+from linnaeus.solvers.hm3_rows import Source, prepare
+from linnaeus.solvers.structured import Fitted
 
 Array = npt.NDArray[np.floating[Any]]
 
 
-def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
-    """The code 2 [parent on] + [child on] of every row and edge; a top edge's parent is on."""
-    above = np.where(edges.parent < 0, 1, y[:, edges.parent])
-    return (2 * above + y[:, edges.child]).astype(np.int8)
+def solve(
+    X: Any,
+    Y: Any,
+    parent: Any,
+    *,
+    C: float = 1.0,
+    loss: str = "delta",
+    root_edges: str = "none",
+    competitors: str = "all",
+    local: Sequence[Any] | None = None,
+    negative: bool = False,
+    precomputed: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    dtype: Any = np.float64,
+    seed: int = 0,
+) -> Fitted:
+    """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
+
+    The result has column 4 e + u for code u of edge e; `tol` is relative to max(0.1, |objective|).
+
+    competitors : "all" labelings, or the "consistent" ones
+    local : features of each edge besides X, linear only: for every edge a matrix with a row per
+        example, or None; their weights come from `local_weights`
+    negative : whether slacks may be negative, see `hm3_negative`
+    """
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
+    problem = prepare(X, Y, parent, **made)
+    n_edges = markov_edges(problem.taxonomy.tree, root_edges).child.size
+    blocks = check_local(local, problem.data, n_edges)
+    phi = None if blocks is None else additive_features(blocks, len(problem.y))
+    how = {"loss": loss, "root_edges": root_edges, "competitors": competitors}
+    task = hm3_labelings.task(problem, phi, others=negative, **how)
+    return hm3_labelings.learn(task, tol=tol, max_iter=max_iter, seed=seed)[0]
 
 
 def check_local(
-    local: Sequence[Any] | None, X: Any, n_rows: int, n_edges: int
+    local: Sequence[Any] | None, data: Source, n_edges: int
 ) -> list[sp.csr_array | None] | None:
     """The blocks as CSR, None if there are none."""
     if local is None:
         return None
-    if X is None:
+    if not data.linear:
         raise UserError("Local features need features X, but a kernel matrix is given. Give X.")
     if len(local) != n_edges:
         raise UserError(
@@ -43,6 +78,7 @@ def check_local(
             "each in the order of losses.markov_edges, None for an edge without any."
         )
     blocks = [None if block is None else sp.csr_array(block) for block in local]
+    n_rows = data.matrix.shape[0]
     for e, block in enumerate(blocks):
         if block is not None and block.shape[0] != n_rows:
             raise UserError(

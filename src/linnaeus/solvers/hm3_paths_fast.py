@@ -113,14 +113,14 @@ def visit(inputs, parent, a, i, C, n_steps, mu, W, work):
 
 
 @njit(cache=True, nogil=True)
-def visits(inputs, parent, a, order, C, n_steps, mu, W, work):
-    """`visit` for the examples of `order`; a, mu : (n, n_nodes)."""
+def visits(inputs, parent, a, order, cost, n_steps, mu, W, work):
+    """`visit` for the examples of `order`; a, mu : (n, n_nodes), cost : (n,)."""
     for i in order:
-        visit(inputs, parent, a[i], i, C, n_steps, mu[i], W, work)
+        visit(inputs, parent, a[i], i, cost[i], n_steps, mu[i], W, work)
 
 
 @njit(cache=True, nogil=True)
-def certify(parent, a, truth, F, C, mu, work, slack, gaps):
+def certify(parent, a, truth, F, cost, mu, work, slack, gaps):
     """Slack and gap of every row; a, truth, F, mu : (n_rows, n_nodes)."""
     for i in range(F.shape[0]):
         at_truth, at_mu = 0.0, 0.0
@@ -130,4 +130,4 @@ def certify(parent, a, truth, F, C, mu, work, slack, gaps):
             at_mu += work.g[v] * mu[i, v]
         best = closed_argmax(parent, work.g, False, work.gain, work.best)
         slack[i] = best - at_truth
-        gaps[i] = C * best - at_mu
+        gaps[i] = cost[i] * best - at_mu

@@ -35,7 +35,16 @@ def code(word, p, c):
     """2 [p on] + [c on]; the node -1 is on."""
     below = (word[c >> 6] >> np.uint64(c & 63)) & np.uint64(1)
     above = np.uint64(1) if p < 0 else (word[p >> 6] >> np.uint64(p & 63)) & np.uint64(1)
-    return np.intp(2 * above + below)
+    return 2 * np.intp(above) + np.intp(below)
+
+
+@njit(cache=True, nogil=True)
+def same(a, b):
+    """Whether two labelings are one."""
+    for w in range(a.size):  # noqa: SIM110, `all` of a generator does not compile
+        if a[w] != b[w]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)
@@ -63,7 +72,7 @@ def give(pool, i, word, amount):
     """Add to the weight of a labeling of example i, in a free slot if it is new."""
     slot = pool.head[i]
     while slot >= 0:
-        if (pool.words[slot] == word).all():
+        if same(pool.words[slot], word):
             pool.alpha[slot] += amount
             return
         slot = pool.next[slot]
@@ -114,17 +123,20 @@ def mean_worth(pool, i, above, below, g):
 
 
 @njit(cache=True, nogil=True)
-def fill(pool, Y, C, word):
-    """Give every example its row of Y, with weight C."""
+def fill(pool, Y, cost, word):
+    """Give every example its row of Y, with the weight cost_i."""
     for i in range(Y.shape[0]):
         pack(Y[i], word)
-        give(pool, i, word, C)
+        give(pool, i, word, cost[i])
 
 
 @njit(cache=True, nogil=True)
-def subtract(pool, above, below, N):
-    """Take the marginals of every example from its row of N (n, n_edges, 4)."""
+def multipliers(pool, above, below, codes, cost, N):
+    """N[i] = cost_i onehot(codes_i) - the marginals of example i, (n, n_edges, 4)."""
+    N[:] = 0.0
     for i in range(N.shape[0]):
+        for e in range(below.size):
+            N[i, e, codes[i, e]] = cost[i]
         slot = pool.head[i]
         while slot >= 0:
             for e in range(below.size):

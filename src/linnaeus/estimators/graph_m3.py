@@ -1,0 +1,282 @@
+"""Max-margin learning of label sets whose labels are joined by a graph or hypergraph: MMCRF.
+
+[Rousu2007]; the problem is in `solvers.graph_m3`, the mathematics in docs/maths/graphs.md.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_random_state
+
+from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.estimators import _targets
+from linnaeus.estimators._kernel import KernelClassifier, row_blocks
+from linnaeus.estimators.flat import check_positive
+from linnaeus.inference.graphs import Graph, Oracle, prepare
+from linnaeus.losses.costs import SCALINGS, node_coefficients
+from linnaeus.solvers import graph_m3
+from linnaeus.solvers.structured import Fitted
+from linnaeus.taxonomy import Taxonomy
+
+LOSSES = ("hamming", "edges", *SCALINGS, *(f"path-{s}" for s in SCALINGS))
+
+
+class GraphM3(KernelClassifier):
+    """A maximum-margin Markov network over the labels.
+
+    Every hyperedge scores the joint labels of its members. With a taxonomy the label sets taught
+    are closed, and predictions are the best closed sets.
+
+    Parameters
+    ----------
+    taxonomy : its nodes are the nodes of the graph; None takes the columns of `y`
+    edges : hyperedges as tuples of node names (without a taxonomy, of classes); None for all
+        (parent, child) and `related` pairs of the taxonomy; "paths" for the path from a root to
+        each leaf of a tree. A node in no hyperedge gets one of its own.
+    C : weight of the slacks
+    loss : "hamming" (wrong nodes), "edges" (wrong hyperedges); "unif", "sibl" or "subtree" (wrong
+        nodes with right parents, weighted so); "path-unif", "path-sibl" or "path-subtree" (wrong
+        nodes with right ancestors; `edges` must hold the ancestors, as "paths" does)
+    kernel : "linear", "precomputed" or a kernel with `gram` (`linnaeus.kernels`)
+    inference : "junction" (exact), "loopy" (max-product) or "trp" (tree reparametrisation); the
+        last two are for graphs that are too dense for the first, and certify nothing
+    consistent : whether training too considers closed label sets only
+    optimizer : "pairwise", or "csga", the slower conditional gradient of the paper
+    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    tol : relative duality gap at which to stop
+    max_iter : rounds at most, each of two sweeps over the examples and a certificate
+    random_state : seed
+
+    Attributes
+    ----------
+    graph_ : the hypergraph over node numbers; `edges_` the same with names
+    coef_, intercept_ : (n_blocks, n_features) and (n_blocks,), for the linear kernel: a row for
+        every hyperedge and code, `graph_.start[e] + code`, the first member the highest bit
+    dual_coef_ : (n_samples, n_blocks), for other kernels
+    classes_, taxonomy_, n_iter_, trace_
+    objective_, dual_objective_, gap_ : the certificate
+    certified_ : False with approximate inference: objective and gap are then lower estimates
+
+    Examples
+    --------
+    >>> from linnaeus import Taxonomy
+    >>> tax = Taxonomy.from_edges([], related=[("sun", "heat"), ("heat", "drought")])
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
+    >>> model = GraphM3(tax).fit(X, [["sun", "heat"], ["sun", "heat"], ["drought"]])
+    >>> model.predict([[0.8, 0.0], [0.0, 1.0]])
+    [['sun', 'heat'], ['drought']]
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        edges: Any = None,
+        C: float = 1.0,
+        loss: str = "hamming",
+        kernel: Any = "linear",
+        inference: str = "junction",
+        consistent: bool = False,
+        *,
+        optimizer: str = "pairwise",
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.edges = edges
+        self.C = C
+        self.loss = loss
+        self.kernel = kernel
+        self.inference = inference
+        self.consistent = consistent
+        self.optimizer = optimizer
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from examples; `y` and `sample_weight` as in the other estimators."""
+        self._check_cost(self.C)
+        check_positive(tol=self.tol, max_iter=self.max_iter)
+        features, K = self._learn_inputs(X)
+        self.targets_, labelled = _targets.learn(y, self.taxonomy, "nodes")
+        n = features.shape[0] if features is not None else K.shape[0]  # type: ignore[union-attr]
+        check_consistent_length(np.empty(n), labelled)
+        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
+        names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
+        Y = labelled.toarray()[:, len(self.targets_.names) - len(names) :]
+        self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy))
+        self.edges_ = [tuple(names[v] for v in e.tolist()) for e in self.graph_.edges]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.open_codes_, self.tree_seed_ = _open_codes(self.graph_, self.taxonomy), seed
+        oracle = self._oracle()
+        if not self.consistent:
+            oracle = oracle._replace(forbidden=self.open_codes_[:0])
+        fitted = graph_m3.solve(
+            self.graph_,
+            oracle,
+            Y,
+            _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
+            X=features,
+            K=K,
+            C=self.C,
+            sample_weight=self._weights(sample_weight, n),
+            optimizer=self.optimizer,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            seed=seed,
+        )
+        self._store(fitted)
+        return self
+
+    def _store(self, fitted: Fitted) -> None:
+        if self._is_linear():
+            self.coef_, self.intercept_ = self._split(np.ascontiguousarray(fitted.W.T))
+        else:
+            self.dual_coef_ = fitted.N
+        self.objective_, self.dual_objective_ = fitted.objective, fitted.dual
+        self.gap_ = fitted.trace[-1]["gap"]
+        self.certified_ = self.inference == "junction"
+        self.n_iter_, self.trace_ = fitted.n_iter, fitted.trace
+        if self.gap_ > self.tol:
+            warnings.warn(
+                f"GraphM3 stopped at a relative duality gap of {self.gap_:.2e}, above "
+                f"tol={self.tol:.0e}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # -- scoring ----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Best score of a closed label set with a node minus that without, one column per node.
+
+        With "loopy" and "trp" these are the sums of messages, an approximation. (n,) for two
+        exclusive classes without a taxonomy.
+        """
+        new = self._new_inputs(X)
+        out = np.empty((new.shape[0], self.graph_.n_nodes))
+        oracle = self._oracle()
+        for at in row_blocks(new.shape[0], self.graph_.n_blocks):
+            out[at] = oracle.differences(self._scores(new[at]))
+        return out.ravel() if self.targets_.binary else out
+
+    def predict(self, X: Any) -> Any:
+        """The best closed label set, in the form that was taught.
+
+        With one label per sample: the best of the labels taught, with its ancestors.
+        """
+        check_is_fitted(self)
+        if self.targets_.binary:
+            return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        new = self._new_inputs(X)
+        blocks = row_blocks(new.shape[0], self.graph_.n_blocks)
+        if self.targets_.one:
+            numbers, place = self._single_labels()
+            best = [np.argmax(self._scores(new[at]) @ place, axis=1) for at in blocks]
+            return self.classes_[numbers[np.concatenate(best)]]
+        oracle = self._oracle()
+        found = [sp.csr_array(oracle.argmax(self._scores(new[at]))[0]) for at in blocks]
+        return _targets.answer(self.targets_, sp.vstack(found, format="csr"), self.taxonomy_)
+
+    def _oracle(self) -> Oracle:
+        """The search for the best closed label set."""
+        return prepare(
+            self.graph_, self.inference, forbidden=self.open_codes_, seed=self.tree_seed_
+        )
+
+    def _scores(self, new: Any) -> np.ndarray:
+        if self._is_linear():
+            return np.asarray(new @ self.coef_.T + self.intercept_)
+        return np.asarray(new @ self.dual_coef_, dtype=np.float64)
+
+    def _single_labels(self) -> tuple[np.ndarray, sp.csc_array]:
+        """The labels taught, and which codes each of them switches on: (n_blocks, n_labels)."""
+        taught = self.targets_.form.names
+        index = {name: j for j, name in enumerate(self.targets_.names)}
+        numbers = np.array([index[name] for name in taught])
+        alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[numbers])
+        sets = alone if self.taxonomy_ is None else self.taxonomy_.closure(alone)
+        codes = self.graph_.start[:-1] + self.graph_.codes(sets.toarray())
+        ptr = np.arange(len(taught) + 1) * self.graph_.n_edges
+        shape = (self.graph_.n_blocks, len(taught))
+        return numbers, sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+
+
+def _hyperedges(edges: Any, names: tuple[Any, ...], taxonomy: Taxonomy | None) -> list[list[int]]:
+    """The hyperedges over node numbers, and one of its own for every node in none of them."""
+    index = {name: j for j, name in enumerate(names)}
+    if isinstance(edges, str):
+        chosen = _paths(edges, taxonomy)
+    elif edges is not None:
+        chosen = [[_number(name, index) for name in edge] for edge in edges]
+    elif taxonomy is not None:
+        pairs = [*taxonomy.edges, *taxonomy.related]
+        chosen = [[index[a], index[b]] for a, b in pairs]
+    else:
+        chosen = []
+    seen = {v for edge in chosen for v in edge}
+    return chosen + [[v] for v in range(len(names)) if v not in seen]
+
+
+def _number(name: Any, index: dict[Any, int]) -> int:
+    if name not in index:
+        raise UserError(
+            f"edges holds {shorten(name)}, which is not a node{nearest(name, index)}. "
+            f"The nodes are {shorten(list(index))}."
+        )
+    return index[name]
+
+
+def _paths(edges: str, taxonomy: Taxonomy | None) -> list[list[int]]:
+    if edges != "paths" or taxonomy is None or not taxonomy.is_tree:
+        raise UserError(
+            f"edges={edges!r} is not possible here. Give tuples of node names; or 'paths', which "
+            f"needs a taxonomy that is a tree."
+        )
+    return [sorted(taxonomy.numbers(taxonomy.ancestors(leaf)).tolist()) for leaf in taxonomy.leaves]
+
+
+def _open_codes(graph: Graph, taxonomy: Taxonomy | None) -> np.ndarray:
+    """The codes in which some node is on and a parent in the same hyperedge is off."""
+    mask = np.zeros(graph.n_blocks, dtype=bool)
+    if taxonomy is None:
+        return mask[:0]
+    dag = taxonomy.dag
+    for e, members in enumerate(graph.edges):
+        bits, place = graph.bits(e), {v: j for j, v in enumerate(members.tolist())}
+        for v, j in place.items():
+            for p in dag.parents[dag.parent_ptr[v] : dag.parent_ptr[v + 1]].tolist():
+                if p in place:
+                    mask[graph.start[e] : graph.start[e + 1]] |= bits[:, j] > bits[:, place[p]]
+    return mask
+
+
+def _loss_tables(loss: str, graph: Graph, Y: Any, taxonomy: Taxonomy | None) -> np.ndarray:
+    """loss_i[e, u] of every example, (n, n_blocks)."""
+    if loss not in LOSSES:
+        raise UserError(f"loss={loss!r} is not known. Use one of: {', '.join(LOSSES)}.")
+    if loss == "edges":
+        return graph_m3.edge_count_losses(graph, Y)
+    if loss == "hamming":
+        return graph_m3.local_losses(graph, Y, [(v, [], 1.0) for v in range(graph.n_nodes)])
+    if taxonomy is None:
+        raise UserError(f"loss={loss!r} needs a taxonomy. Give one, or use loss='hamming'.")
+    c = node_coefficients(taxonomy, loss.removeprefix("path-"))
+    terms = []
+    for v, name in enumerate(taxonomy.nodes):
+        above = taxonomy.ancestors(name) if loss.startswith("path-") else taxonomy.parents(name)
+        numbers = [int(p) for p in taxonomy.numbers(above) if p != v]
+        terms.append((v, numbers, float(c[v])))
+    return graph_m3.local_losses(graph, Y, terms)

@@ -1,0 +1,322 @@
+"""H-M3: one max-margin Markov model over all nodes of a hierarchy.
+
+    minimise_w  1/2 ||w||^2 + C sum_i xi_i,
+    xi_i = max_y  loss(y_i, y) - (score(x_i, y_i) - score(x_i, y)),
+    score(x, y) = sum_e w_{e,y_e}.x
+
+over the labelings y of the nodes, e the edges of the hierarchy; [Rousu2006], docs/maths/hm3.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    check_random_state,
+    validate_data,
+)
+
+from linnaeus.errors import UserError, shorten
+from linnaeus.estimators import _targets
+from linnaeus.estimators._linear import BLOCK_BYTES, LARGE, LinearClassifier
+from linnaeus.estimators.flat import check_positive
+from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
+from linnaeus.losses import markov_edges
+from linnaeus.solvers import hm3, hm3_edges, hm3_negative, hm3_paths
+from linnaeus.solvers.structured import Fitted
+from linnaeus.taxonomy import Taxonomy
+
+TIGHT = 1e-4  # below this tolerance float64, whatever the size
+
+# by features and slack: the solver, and the options it has besides the common ones
+_SOLVERS: dict[tuple[str, str], tuple[Callable[..., Fitted], tuple[str, ...]]] = {
+    ("edge", "example"): (hm3.solve, ("root_edges", "competitors", "optimizer", "freq")),
+    ("edge", "edge"): (hm3_edges.solve, ("root_edges", "share")),
+    ("edge", "negative"): (hm3_negative.solve, ("root_edges", "competitors")),
+    ("path", "example"): (hm3_paths.solve, ()),
+}
+
+
+def _has_weights(model: HM3) -> bool:
+    return isinstance(model.kernel, str) and model.kernel == "linear"
+
+
+class HM3(LinearClassifier):
+    """The labels of all nodes at once, by a Markov tree trained for the largest margin.
+
+    Parameters
+    ----------
+    taxonomy : the taxonomy, a tree or forest; None for labels without a hierarchy
+    C : cost of a unit of slack
+    loss : "delta" (wrong labels), or the scaling of the hierarchical loss, which counts a wrong
+        label only below a right one: "unif", "sibl" or "subtree"
+    kernel : "linear"; "precomputed" (X is the kernel matrix, (n, n) to fit, (n, n_fitted) to
+        predict); or an object with `gram(A, B)`, as in `linnaeus.kernels`
+    root_edges : "none", or "all" for weights of each root's own label
+    optimizer : "pairwise", or "csga", the conditional gradient of the paper
+    slack : "example"; "edge" (one for each edge); "negative" (slacks may be negative)
+    share : with slack="edge" and loss="delta", who carries a node's loss: "neighbours" (all its
+        edges) or "parent" (the edge above)
+    features : "edge", or "path": one block of weights per node, seen where all its path is on
+    competitors : labelings that a margin is kept to: "all", or the "consistent" ones
+    freq : steps on one example at each visit, at most; None for the solver's choice
+    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    tol : relative duality gap at which to stop
+    max_iter : rounds at most; one is a few passes over the examples and a certificate
+    dtype : "float32" or "float64"; None takes float32 for large data
+    n_jobs : threads of kernel matrices and predictions; the result does not depend on it
+    random_state : seed
+
+    Attributes
+    ----------
+    classes_ : all nodes
+    coef_ : (n_blocks, n_features), linear kernel; row 4 e + u for code u = 2 [parent on] +
+        [child on] of edge e of `edges_`; with features="path" one row per node
+    dual_coef_ : (n_samples, n_blocks), other kernels
+    intercept_ : (n_blocks,)
+    slack_ : (n_samples,)
+    edges_, objective_, dual_objective_, gap_, n_iter_, trace_, taxonomy_
+
+    Examples
+    --------
+    >>> from linnaeus import HM3, Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> HM3(tax).fit(X, [["cat"], ["dog"], ["oak"]]).predict([[0.1, 0.9, 0.0]])
+    [['dog']]
+    """
+
+    classes = "nodes"
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        loss: str = "delta",
+        kernel: Any = "linear",
+        root_edges: str = "none",
+        optimizer: str = "pairwise",
+        slack: str = "example",
+        share: str = "neighbours",
+        features: str = "edge",
+        competitors: str = "all",
+        *,
+        freq: int | None = None,
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.loss = loss
+        self.kernel = kernel
+        self.root_edges = root_edges
+        self.optimizer = optimizer
+        self.slack = slack
+        self.share = share
+        self.features = features
+        self.competitors = competitors
+        self.freq = freq
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from examples.
+
+        X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
+            kernel takes
+        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
+            any columns); or with a taxonomy lists of labels. Ancestors are added.
+        sample_weight : (n_samples,), a factor of the cost of each example
+        """
+        if self._is_linear():
+            return super().fit(X, y, sample_weight)
+        K = self._kernel_matrix(X, fitting=True)
+        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
+        check_consistent_length(K, Y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, K, ensure_non_negative=True)
+        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.fit_intercept:
+            K = K + K.dtype.type(self._bias() ** 2)
+        fitted = self._learn(self._columns(Y), weight, seed, K, dtype=K.dtype, precomputed=True)
+        self.dual_coef_ = fitted.N
+        self.intercept_ = self._bias() ** 2 * fitted.N.sum(axis=0)
+        self._keep(fitted)
+        return self
+
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+    ) -> Fitted:
+        if self.fit_intercept:
+            X = sp.csr_array(sp.hstack([X, np.full((X.shape[0], 1), self._bias())], format="csr"))
+        return self._learn(Y, weight, seed, X, dtype=dtype)
+
+    def _store(self, solution: Fitted) -> None:
+        W = solution.W.T
+        self.coef_ = W[:, :-1] if self.fit_intercept else W
+        self.intercept_ = self._bias() * W[:, -1] if self.fit_intercept else np.zeros(len(W))
+        self._keep(solution)
+
+    def _learn(self, Y: sp.csr_array, weight: Any, seed: int, X: Any, **data: Any) -> Fitted:
+        """Choose the solver and run it."""
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        if (self.features, self.slack) not in _SOLVERS:
+            known = ", ".join(f"features={f!r} with slack={s!r}" for f, s in _SOLVERS)
+            raise UserError(
+                f"features={self.features!r} with slack={self.slack!r} is not known. "
+                f"Use one of: {known}."
+            )
+        solve, names = _SOLVERS[self.features, self.slack]
+        options = {name: getattr(self, name) for name in names}
+        forest = self._forest(Y.shape[1])
+        self.edges_ = markov_edges(
+            forest.tree, "all" if self.features == "path" else self.root_edges
+        )
+        self.answers_ = np.union1d(forest.leaf_numbers, forest.most_specific(Y).indices)
+        return solve(
+            X, Y.toarray(), forest.tree.parent, **data, **options, C=self.C, loss=self.loss,
+            sample_weight=weight, tol=self.tol, max_iter=self.max_iter, seed=seed,
+        )  # fmt: skip
+
+    def _forest(self, n_columns: int) -> Taxonomy:
+        """The taxonomy; without one, roots alone."""
+        return Taxonomy.flat(range(n_columns)) if self.taxonomy is None else self.taxonomy
+
+    def _keep(self, fitted: Fitted) -> None:
+        self.slack_ = fitted.slack
+        self._certify(
+            np.array(fitted.objective), np.array(fitted.dual), fitted.n_iter, fitted.trace
+        )
+
+    # -- kernels ----------------------------------------------------------------------------
+
+    def _is_linear(self) -> bool:
+        if isinstance(self.kernel, str):
+            if self.kernel not in ("linear", "precomputed"):
+                raise UserError(
+                    f"kernel={self.kernel!r} is not known. Use 'linear', 'precomputed' or a "
+                    f"kernel of linnaeus.kernels."
+                )
+            return self.kernel == "linear"
+        if not hasattr(self.kernel, "gram"):
+            raise UserError(
+                f"kernel={shorten(self.kernel)} has no method gram(A, B). Use 'linear', "
+                f"'precomputed' or a kernel of linnaeus.kernels."
+            )
+        return False
+
+    def _kernel_matrix(self, X: Any, fitting: bool = False) -> np.ndarray:
+        """Kernel values of X with the examples learnt from, (n, n_fitted)."""
+        if isinstance(self.kernel, str):
+            K = validate_data(self, X, dtype=[np.float64, np.float32], reset=fitting)
+        else:
+            if fitting:
+                self.X_fit_ = X
+            K = self.kernel.gram(X, None if fitting else self.X_fit_)
+        if fitting and K.shape[0] != K.shape[1]:
+            raise UserError(
+                f"The kernel matrix has the shape {K.shape}. Give a square one, of the training "
+                f"examples with each other."
+            )
+        return np.asarray(K, dtype=self._kernel_dtype(K) if fitting else None)
+
+    def _kernel_dtype(self, K: np.ndarray) -> Any:
+        return self._type_for(K.size * (LARGE if K.dtype == np.float32 else 1))
+
+    def _dtype(self, X: sp.csr_array) -> Any:
+        return self._type_for(X.nnz * len(self.classes_))
+
+    def _type_for(self, size: int) -> Any:
+        """As asked; else float32 for large data, float64 for small data or a tight `tol`."""
+        if self.dtype is not None:
+            return np.dtype(self.dtype)
+        return np.dtype(np.float32 if size >= LARGE and self.tol >= TIGHT else np.float64)
+
+    @available_if(_has_weights)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        return super().sparsify()
+
+    # -- answers ----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """For each node the best score of a consistent labeling with it on, minus that with it off.
+
+        (n,) for two exclusive classes without a taxonomy.
+        """
+        X = self._checked(X)
+        parts = [self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])]
+        return np.vstack(parts).ravel() if self.targets_.binary else np.vstack(parts)
+
+    def predict(self, X: Any) -> Any:
+        """The best consistent labeling, in the form that was taught.
+
+        Where one label per sample was taught, the best of the paths that end in a leaf, or in an
+        inner node that was such a label.
+        """
+        X = self._checked(X)
+        blocks = (self._edge_scores(X[rows]) for rows in self._row_blocks(X.shape[0]))
+        if self.targets_.one:
+            return self.classes_[np.concatenate([self._best_path(s) for s in blocks])]
+        labels = [max_sum(self.edges_, s, n_jobs=self.n_jobs).labels for s in blocks]
+        return _targets.answer(self.targets_, sp.csr_array(np.vstack(labels)), self.taxonomy_)
+
+    def _best_path(self, scores: np.ndarray) -> np.ndarray:
+        """The class of each row, as a number."""
+        if self.targets_.binary:
+            return self._best(node_margins(self.edges_, scores))
+        paths = path_scores(self.edges_, scores)[:, self.answers_]
+        return np.asarray(self.answers_[paths.argmax(axis=1)])
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return np.asarray(node_margins(self.edges_, self._edge_scores(X), n_jobs=self.n_jobs))
+
+    def _edge_scores(self, X: Any) -> np.ndarray:
+        """Scores of the codes of all edges, (n, n_edges, 4), for rows of features or kernels."""
+        if self._is_linear():
+            s = super()._scores(X)
+        else:
+            s = np.asarray(X @ self.dual_coef_ + self.intercept_)
+        n_edges = self.edges_.child.size
+        if self.features != "path":
+            return s.reshape(len(s), n_edges, 4)
+        out = np.zeros((len(s), n_edges, 4))  # a path has its score where parent and child are on
+        out[:, :, 3] = s
+        return out
+
+    def _checked(self, X: Any) -> Any:
+        if self._is_linear():
+            return super()._checked(X)
+        check_is_fitted(self, "dual_coef_")
+        return self._kernel_matrix(X)
+
+    def _row_blocks(self, n: int) -> Iterator[slice]:
+        step = max(1, BLOCK_BYTES // (8 * self.intercept_.size))
+        return (slice(a, min(a + step, n)) for a in range(0, max(n, 1), step))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags

@@ -1,0 +1,235 @@
+# mypy: ignore-errors
+"""Steps of the dual of max-margin learning on hypergraphs, one example at a time.
+
+Example i divides its cost C_i over labellings, alpha_i(y) >= 0, sum_y alpha_i(y) = C_i, all of it
+on its true labels y_i at first (which score 0 and cost nothing: the zero vertex). With marginals
+mu_i[e, u] = sum_{y: y_e = u} alpha_i(y) and nu_i = C_i [u = y_ie] - mu_i,
+
+    h_i[e, u] = loss_i[e, u] + f_i[e, u],     f_i = sum_j K_ij nu_j,
+
+and a labelling y scores v(y) = sum_e h_i[e, y_e]. Moving tau from a to y changes nu by tau at the
+codes of a and by -tau at those of y, and the dual by tau q - tau^2 r / 2,
+
+    q = v(y) - v(a),     r = 2 K_ii (number of hyperedges on which a and y differ).
+
+*Pairwise*: y the best labelling found, a the worst that carries weight; the labellings that carry
+weight are stored, and between two searches steps go to and fro among them. *CSGA*: all weights
+move towards the best labelling at once; only nu is stored. [Rousu2006] section 3, corrected.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work, code_of, find, penalise
+
+LOCAL = 20  # steps among stored labellings after each search
+
+
+class Problem(NamedTuple):
+    """What stays the same."""
+
+    net: Net
+    cliques: Cliques
+    schedule: Schedule
+    forbidden: np.ndarray
+    loss: np.ndarray  # (n, n_blocks)
+    truth: np.ndarray  # (n, n_edges) codes of the true labels
+    cost: np.ndarray  # (n,)
+    norm: np.ndarray  # (n,) K_ii
+
+
+class State(NamedTuple):
+    """What the steps change."""
+
+    N: np.ndarray  # (n, n_blocks)
+    codes: np.ndarray  # (n, n_slots, n_edges) labellings; slot 0 holds the true one
+    alpha: np.ndarray  # (n, n_slots); empty for CSGA
+    gaps: np.ndarray  # (n,) at the last search
+    full: np.ndarray  # (1,) how often a labelling found no slot
+
+
+class Space(NamedTuple):
+    """Room for the example at hand."""
+
+    h: np.ndarray  # (n_blocks,)
+    change: np.ndarray  # (n_blocks,) of nu
+    values: np.ndarray  # (n_slots,)
+    y: np.ndarray  # (n_nodes,) int8
+    work: Work
+
+
+@njit(cache=True, nogil=True)
+def value_of(start, h, codes):
+    total = 0.0
+    for e in range(codes.size):
+        total += h[start[e] + codes[e]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def store(net, y, codes, alpha):
+    """Put labels y into a slot without weight, after the first; -1 if there is none."""
+    for k in range(1, alpha.size):
+        if alpha[k] == 0.0:
+            for e in range(codes.shape[1]):
+                codes[k, e] = code_of(net, e, y)
+            return k
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def extremes(alpha, values, new):
+    """The best slot that may take weight (the first always may), and the worst that has some."""
+    high, low = 0, -1
+    for k in range(values.size):
+        if alpha[k] > 0.0 or k == new:
+            if values[k] > values[high]:
+                high = k
+            if alpha[k] > 0.0 and (low < 0 or values[k] < values[low]):
+                low = k
+    return high, low
+
+
+@njit(cache=True, nogil=True)
+def move(start, norm, codes, alpha, values, h, change, high, low):
+    """The best step from one stored labelling to another; whether it is worth anything."""
+    to, by = codes[high], codes[low]
+    q = values[high] - values[low]
+    if q <= 1e-12 * (1.0 + abs(values[high])):
+        return False
+    differ = 0
+    for e in range(to.size):
+        differ += to[e] != by[e]
+    r = 2.0 * norm * differ
+    tau = alpha[low]
+    if q < r * tau:
+        tau = q / r
+    alpha[high] += tau
+    alpha[low] -= tau
+    for e in range(to.size):
+        if to[e] != by[e]:
+            a, b = start[e] + to[e], start[e] + by[e]
+            change[a] -= tau
+            change[b] += tau
+            h[a] -= tau * norm
+            h[b] += tau * norm
+    for k in range(values.size):
+        if k == 0 or alpha[k] > 0.0:
+            values[k] = value_of(start, h, codes[k])
+    return True
+
+
+@njit(cache=True, nogil=True)
+def visit_pairwise(problem, state, i, space, limit):
+    """Pairwise steps for example i; `space.h` holds its scores, `space.change` becomes dnu."""
+    net, h, values = problem.net, space.h, space.values
+    alpha, codes = state.alpha[i], state.codes[i]
+    for k in range(values.size):
+        values[k] = value_of(net.start, h, codes[k]) if k == 0 or alpha[k] > 0.0 else 0.0
+    for _ in range(limit):
+        penalise(net, problem.forbidden, h)
+        value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
+        mean = 0.0
+        for k in range(values.size):
+            mean += alpha[k] * values[k]
+        best = values[extremes(alpha, values, -1)[0]]
+        state.gaps[i] = max(0.0, problem.cost[i] * max(value, best) - mean)
+        new = -1
+        if value > best + 1e-12 * (1.0 + abs(best)):
+            new = store(net, space.y, codes, alpha)
+            if new < 0:
+                state.full[0] += 1
+            else:
+                values[new] = value
+        moved = False
+        for _ in range(LOCAL):
+            high, low = extremes(alpha, values, new)
+            if not move(
+                net.start, problem.norm[i], codes, alpha, values, h, space.change, high, low
+            ):
+                break
+            moved = True
+        if not moved:
+            break
+
+
+@njit(cache=True, nogil=True)
+def visit_csga(problem, state, i, space, limit):
+    """Conditional gradient steps for example i."""
+    net, h, change, nu = problem.net, space.h, space.change, state.N[i]
+    C, norm, truth = problem.cost[i], problem.norm[i], problem.truth[i]
+    for _ in range(limit):
+        penalise(net, problem.forbidden, h)
+        value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
+        true = value_of(net.start, h, truth)
+        q = C * (max(value, true) - true)
+        for a in range(h.size):
+            q += (nu[a] + change[a]) * h[a]
+        state.gaps[i] = max(0.0, q)
+        if q <= 1e-12 * (1.0 + abs(C * true)):
+            break
+        r = 0.0  # of the whole direction, from nu to C (the true codes - those found)
+        for e in range(truth.size):
+            found = truth[e] if value <= true else code_of(net, e, space.y)
+            for a in range(net.start[e], net.start[e + 1]):
+                u = a - net.start[e]
+                d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
+                r += norm * d * d
+        tau = 1.0 if q >= r else q / r
+        for e in range(truth.size):
+            found = truth[e] if value <= true else code_of(net, e, space.y)
+            for a in range(net.start[e], net.start[e + 1]):
+                u = a - net.start[e]
+                d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
+                change[a] += tau * d
+                h[a] += tau * norm * d
+
+
+@njit(cache=True, nogil=True)
+def add(factor, row, out):
+    """out += factor row."""
+    for a in range(out.size):
+        out[a] += factor * row[a]
+
+
+@njit(cache=True, nogil=True)
+def visit(problem, state, i, space, limit):
+    """Steps for example i, whose scores f are in `space.h`; nu is brought up to date."""
+    add(1.0, problem.loss[i], space.h)
+    for a in range(space.change.size):
+        space.change[a] = 0.0
+    if state.alpha.size > 0:
+        visit_pairwise(problem, state, i, space, limit)
+    else:
+        visit_csga(problem, state, i, space, limit)
+    add(1.0, space.change, state.N[i])
+
+
+@njit(cache=True, nogil=True)
+def linear_sweep(problem, state, order, rows, W, space, limit):
+    """Visit examples in turn; W (n_features, n_blocks) follows."""
+    for i in order:
+        for a in range(space.h.size):
+            space.h[a] = 0.0
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            add(rows.data[j], W[rows.indices[j]], space.h)
+        visit(problem, state, i, space, limit)
+        for j in range(rows.indptr[i], rows.indptr[i + 1]):
+            add(rows.data[j], space.change, W[rows.indices[j]])
+
+
+@njit(cache=True, nogil=True)
+def kernel_sweep(problem, state, order, F, K, space, limit):
+    """Visit a block of examples in turn; F, (block, n_blocks), are their scores, kept up to date.
+
+    K : (block, block) the kernel among them
+    """
+    for i in range(order.size):
+        for a in range(space.h.size):
+            space.h[a] = F[i, a]
+        visit(problem, state, order[i], space, limit)
+        for j in range(i + 1, order.size):
+            if K[i, j] != 0.0:
+                add(K[i, j], space.change, F[j])
