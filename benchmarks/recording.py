@@ -42,15 +42,17 @@ def publish(
     notes: str = "",
     plots: Sequence[str] = (),
     needs: str = "",
+    benchmark: str = "",
 ) -> None:
     """Print the table and write ``results/<name>.json``.
 
     plots : names of pictures in the folder of results
     needs : variables to set before the command, "PEERS_DATA=data", say
+    benchmark : what to run, where that is not `name`
     """
     record = {
         "title": title,
-        "command": f"{needs} python -m benchmarks {name}".strip(),
+        "command": f"{needs} python -m benchmarks {benchmark or name}".strip(),
         **circumstances(),
         "notes": notes,
         "columns": list(columns),

@@ -639,7 +639,8 @@ def test_the_weight_of_an_inner_label_is_that_of_its_misc_leaf_too():
     heavy = TopDown(TREE, class_weight={"A": 9.0}, **TIGHT).fit(X, y)
     for edge in ((None, "A"), ("A", "A/misc")):
         assert local_scores(heavy, X)[edge].mean() > local_scores(plain, X)[edge].mean()
-    assert_allclose(local_scores(heavy, X)["A", "a1"], local_scores(plain, X)["A", "a1"])
+    a, b = (local_scores(model, X)["A", "a1"] for model in (heavy, plain))
+    assert_allclose(a, b, atol=1e-3)  # each within its gap
 
 
 def test_class_weights_that_make_no_sense():

@@ -98,6 +98,8 @@ def check(fitted, value, tol=1e-7):
     assert_allclose(fitted.objective, value, rtol=1e-6, atol=1e-6)
     assert fitted.dual <= value + 1e-6
     assert fitted.trace[-1]["objective"] == fitted.objective
+    relative = (fitted.objective - fitted.dual) / max(1.0, abs(fitted.objective))
+    assert fitted.trace[-1]["gap"] == pytest.approx(relative, abs=1e-12)
 
 
 SHAPES = [[-1, 0, 0], [-1, 0, 1], [-1, -1, 0], [-1, 0]]

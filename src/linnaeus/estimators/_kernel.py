@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.estimators._linear import check_range
+from linnaeus.estimators._linear import check_range, tidy
 
 BLOCK_BYTES = 64 << 20
 
@@ -59,10 +59,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.kernel.gram(X, self.X_fit_)) + self._constant()
 
     def _features(self, X: Any) -> sp.csr_array:
-        X = sp.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = tidy(X)
         check_range(X, np.float64)
         return X
 

@@ -67,10 +67,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = self.targets_.classes()
         self.taxonomy_ = self.taxonomy
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        X = sp.csr_array(X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = tidy(X)
         dtype = self._dtype(X)
         check_range(X, dtype)
         solution = self._solve(X, self._columns(Y), weight, dtype, seed)
@@ -194,6 +191,19 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = False
         return tags
+
+
+def tidy(X: Any) -> sp.csr_array:
+    """Sorted rows without duplicates and zeros; a copy where X is not so already."""
+    X = sp.csr_array(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.data.all():
+        return X
+    X = X.copy()
+    X.eliminate_zeros()
+    return X
 
 
 def check_range(X: sp.csr_array, dtype: Any) -> None:

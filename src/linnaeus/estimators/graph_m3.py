@@ -49,7 +49,7 @@ class GraphM3(KernelClassifier):
     optimizer : "pairwise", or "csga", the slower conditional gradient of the paper
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
     tol : relative duality gap at which to stop
-    max_iter : rounds at most, each of two sweeps over the examples and a certificate
+    max_iter : rounds at most, each of a few sweeps over the examples and a certificate
     random_state : seed
 
     Attributes

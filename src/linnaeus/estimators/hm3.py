@@ -193,7 +193,7 @@ class HM3(LinearClassifier):
         self.edges_ = markov_edges(
             forest.tree, "all" if self.features == "path" else self.root_edges
         )
-        self.answers_ = np.union1d(forest.leaf_numbers, forest.most_specific(Y).indices)
+        self.answers_ = np.unique(forest.most_specific(Y).indices)
         return solve(
             X, Y.toarray(), forest.tree.parent, **data, **options, C=self.C, loss=self.loss,
             sample_weight=weight, tol=self.tol, max_iter=self.max_iter, seed=seed,
@@ -272,8 +272,7 @@ class HM3(LinearClassifier):
     def predict(self, X: Any) -> Any:
         """The best consistent labeling, in the form that was taught.
 
-        Where one label per sample was taught, the best of the paths that end in a leaf, or in an
-        inner node that was such a label.
+        Where one label per sample was taught, the best of the paths that end in a label taught.
         """
         X = self._checked(X)
         blocks = (self._edge_scores(X[rows]) for rows in self._row_blocks(X.shape[0]))

@@ -33,7 +33,8 @@ from linnaeus.solvers.structured import Fitted
 SLOTS = 8  # labellings stored per example at first
 BLOCK = 64  # examples whose kernel scores are made at once
 BLOCK_BYTES = 64 << 20
-SWEEPS = 2  # between two certificates
+SWEEPS = 8  # between two certificates, at most
+PROMISING = 1.1  # sweeps that leave so many times the tolerance call for a certificate
 
 
 class Scores:
@@ -112,16 +113,20 @@ def solve(
     problem = fast.Problem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
     state = _start(graph, truth, cost, SLOTS if optimizer == "pairwise" else 0)
     rng, began, trace = np.random.default_rng(seed), time.perf_counter(), []
+    enough = PROMISING * tol
     for _ in range(max_iter):
-        for _ in range(SWEEPS):
-            order = _draw(state.gaps, rng)
+        for turn in range(SWEEPS):
+            order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)
             scores.sweep(problem, state, order, _space(graph, oracle, state), inner)
             state = _widened(state)
+            if state.gaps.sum() <= enough:
+                break
         found = _certify(graph, oracle, problem, state, scores)
         seconds = time.perf_counter() - began
         trace.append({"seconds": seconds, "objective": found.objective, "gap": found.gap})
         if found.gap <= tol:
             break
+        enough = PROMISING * tol * max(1.0, found.dual)
     W = scores.W if X is not None else None
     return Fitted(
         state.N, W, found.slack, found.gaps, found.objective, found.dual, len(trace), trace

@@ -46,7 +46,7 @@ class State(NamedTuple):
     N: np.ndarray  # (n, n_blocks)
     codes: np.ndarray  # (n, n_slots, n_edges) labellings; slot 0 holds the true one
     alpha: np.ndarray  # (n, n_slots); empty for CSGA
-    gaps: np.ndarray  # (n,) at the last search
+    gaps: np.ndarray  # (n,) when last visited
     full: np.ndarray  # (1,) how often a labelling found no slot
 
 
@@ -128,14 +128,15 @@ def visit_pairwise(problem, state, i, space, limit):
     alpha, codes = state.alpha[i], state.codes[i]
     for k in range(values.size):
         values[k] = value_of(net.start, h, codes[k]) if k == 0 or alpha[k] > 0.0 else 0.0
-    for _ in range(limit):
+    for turn in range(limit):
         penalise(net, problem.forbidden, h)
         value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
-        mean = 0.0
-        for k in range(values.size):
-            mean += alpha[k] * values[k]
         best = values[extremes(alpha, values, -1)[0]]
-        state.gaps[i] = max(0.0, problem.cost[i] * max(value, best) - mean)
+        if turn == 0:
+            mean = 0.0
+            for k in range(values.size):
+                mean += alpha[k] * values[k]
+            state.gaps[i] = max(0.0, problem.cost[i] * max(value, best) - mean)
         new = -1
         if value > best + 1e-12 * (1.0 + abs(best)):
             new = store(net, space.y, codes, alpha)
@@ -160,14 +161,15 @@ def visit_csga(problem, state, i, space, limit):
     """Conditional gradient steps for example i."""
     net, h, change, nu = problem.net, space.h, space.change, state.N[i]
     C, norm, truth = problem.cost[i], problem.norm[i], problem.truth[i]
-    for _ in range(limit):
+    for turn in range(limit):
         penalise(net, problem.forbidden, h)
         value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
         true = value_of(net.start, h, truth)
         q = C * (max(value, true) - true)
         for a in range(h.size):
             q += (nu[a] + change[a]) * h[a]
-        state.gaps[i] = max(0.0, q)
+        if turn == 0:
+            state.gaps[i] = max(0.0, q)
         if q <= 1e-12 * (1.0 + abs(C * true)):
             break
         r = 0.0  # of the whole direction, from nu to C (the true codes - those found)

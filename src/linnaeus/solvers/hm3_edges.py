@@ -32,6 +32,7 @@ from linnaeus.solvers.hm3_rows import (
     Values,
     edge_codes,
     prepare,
+    record,
     run,
 )
 from linnaeus.solvers.structured import Fitted
@@ -131,9 +132,16 @@ def _together(N: Any, data: Source, outcomes: list[Outcome]) -> Fitted:
     )
     n_iter = max(o.n_iter for o in outcomes)
     last = [[o.trace[min(t, o.n_iter)] for o in outcomes] for t in range(n_iter + 1)]
-    trace = [{key: sum(at[key] for at in ats) for key in ats[0]} for ats in last]
+    trace = [_sum(ats) for ats in last]
     objective, dual = (
         float(sum(getattr(o.certificate, name) for o in outcomes)) for name in ("objective", "dual")
     )
     W = data.weights(N) if data.linear else None
     return Fitted(N, W, slack, gaps, objective, dual, n_iter, trace)
+
+
+def _sum(records: list[dict[str, float]]) -> dict[str, float]:
+    """One record of a trace for all edges."""
+    seconds, objective = (sum(r[key] for r in records) for key in ("seconds", "objective"))
+    gap = sum(r["gap"] * max(1.0, abs(r["objective"])) for r in records)
+    return record(seconds, objective, gap)

@@ -136,6 +136,11 @@ class Outcome(NamedTuple):
     trace: list[dict[str, float]]
 
 
+def record(seconds: float, objective: float, gap: float) -> dict[str, float]:
+    """An entry of a trace; its gap is relative."""
+    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
+
+
 def run(
     certify: Callable[[], Certificate],
     visit: Callable[[npt.NDArray[np.int64]], None],
@@ -159,8 +164,7 @@ def run(
     for n_iter in range(max_iter + 1):
         at = certify()
         gap, enough = at.objective - at.dual, tol * max(floor, abs(at.objective))
-        seconds = time.perf_counter() - began
-        trace.append({"seconds": seconds, "objective": at.objective, "gap": gap})
+        trace.append(record(time.perf_counter() - began, at.objective, gap))
         if gap <= enough or n_iter == max_iter:
             break
         busy = np.flatnonzero(at.gaps > 0.5 * enough / at.gaps.size)
