@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from linnaeus import Taxonomy
+from linnaeus.errors import UserError
 from linnaeus.estimators.hm3 import HM3
 from linnaeus.inference.maxsum import max_sum
 from linnaeus.kernels import LinearKernel, SpectrumKernel
@@ -179,3 +180,53 @@ def test_mistakes_are_named(data, closed):
     dag = Taxonomy.from_edges([("a", "c"), ("b", "c")])
     with pytest.raises(ValueError, match="c"):
         HM3(dag).fit(X, ["c"] * 100)
+
+
+@pytest.mark.parametrize("slack", ["example", "edge", "negative"])
+def test_features_given_to_every_edge_are_features_of_the_example(data, closed, slack):
+    X, _ = data
+    n_edges = markov_edges(TAX.tree, "none").child.size
+    options = {"slack": slack, "C": 0.01, "tol": 1e-7, "random_state": 0}
+    whole = HM3(TAX, **options).fit(X, closed)
+    model = HM3(TAX, **options).fit(X[:, :6], closed, local=[X[:, 6:]] * n_edges)
+    assert model.objective_ == pytest.approx(whole.objective_, rel=1e-6)
+    together = np.hstack([model.coef_, np.vstack([v.T for v in model.local_coef_])])
+    np.testing.assert_allclose(together, whole.coef_, atol=1e-3)
+    for rows in (slice(None), slice(0, 7)):
+        own = [sp.csr_array(X[rows, 6:])] * n_edges
+        margins = model.decision_function(X[rows, :6], local=own)
+        np.testing.assert_allclose(margins, whole.decision_function(X[rows]), atol=1e-3)
+        assert (model.predict(X[rows, :6], local=own) != whole.predict(X[rows])).nnz == 0
+
+
+def test_features_of_one_edge_alone(data, closed):
+    X, _ = data
+    edges = markov_edges(TAX.tree, "none")
+    e = int(np.flatnonzero(edges.child == TAX.index("a1"))[0])
+    local = [None] * edges.child.size
+    local[e] = closed.toarray()[:, [TAX.index("a1")]]
+    model = HM3(TAX, random_state=0).fit(0 * X, closed, local=local)
+    assert [v is None for v in model.local_coef_] == [j != e for j in range(edges.child.size)]
+    margins = model.decision_function(0 * X, local=local)
+    assert margins[:, TAX.index("a1")] @ (2.0 * local[e][:, 0] - 1) > 0
+
+
+def test_local_features_that_do_not_fit_are_refused(data, closed):
+    X, _ = data
+    n_edges = markov_edges(TAX.tree, "none").child.size
+    model = HM3(TAX, C=0.01, random_state=0)
+    with pytest.raises(UserError, match="1 blocks of local features, but .* edges"):
+        model.fit(X, closed, local=[X])
+    with pytest.raises(UserError, match="is not known beside local features. Use one of: feat"):
+        HM3(TAX, features="path").fit(X, closed, local=[X] * n_edges)
+    with pytest.raises(UserError, match="local is given, but needs kernel='linear'"):
+        HM3(TAX, kernel=LinearKernel()).fit(X, closed, local=[X] * n_edges)
+    with pytest.raises(ValueError, match="Input local contains NaN"):
+        model.fit(X, closed, local=[np.nan * X] * n_edges)
+    with pytest.raises(UserError, match="local is given, but none was given to fit"):
+        model.fit(X, closed).predict(X, local=[X] * n_edges)
+    model.fit(X, closed, local=[X[:, :2]] * n_edges)
+    with pytest.raises(UserError, match="There are no blocks of local features, but"):
+        model.predict(X)
+    with pytest.raises(UserError, match=r"edge 0 have shape \(100, 3\). Give \(100, 2\): the rows"):
+        model.predict(X, local=[X[:, :3]] * n_edges)

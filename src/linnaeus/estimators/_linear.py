@@ -55,6 +55,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             any columns); or with a taxonomy lists of labels
         sample_weight : (n_samples,), a factor of the cost of each example
         """
+        solution = self._solve(*self._prepared(X, y, sample_weight))
+        self._store(solution)
+        return self
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[sp.csr_array, sp.csr_array, Any, Any, int]:
+        """What `_solve` takes, once all is seen to be in order."""
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
         check_consistent_length(X, Y)
@@ -70,9 +78,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = tidy(X)
         dtype = self._dtype(X)
         check_range(X, dtype)
-        solution = self._solve(X, self._columns(Y), weight, dtype, seed)
-        self._store(solution)
-        return self
+        return X, self._columns(Y), weight, dtype, seed
 
     def _adjusted(
         self, targets: _targets.Targets, Y: sp.csr_array

@@ -24,12 +24,12 @@ from sklearn.utils.validation import (
 )
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.estimators import _targets
+from linnaeus.estimators import _edge_features, _targets
 from linnaeus.estimators._linear import BLOCK_BYTES, LARGE, LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
-from linnaeus.solvers import hm3, hm3_edges, hm3_negative, hm3_paths
+from linnaeus.solvers import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths
 from linnaeus.solvers.structured import Fitted
 from linnaeus.taxonomy import Taxonomy
 
@@ -41,6 +41,12 @@ _SOLVERS: dict[tuple[str, str], tuple[Callable[..., Fitted], tuple[str, ...]]] =
     ("edge", "edge"): (hm3_edges.solve, ("root_edges", "share")),
     ("edge", "negative"): (hm3_negative.solve, ("root_edges", "competitors")),
     ("path", "example"): (hm3_paths.solve, ()),
+}
+# the same with features of single edges
+_LOCAL_SOLVERS = {
+    ("edge", "example"): (hm3_local.solve, ("root_edges", "competitors")),
+    ("edge", "edge"): _SOLVERS["edge", "edge"],
+    ("edge", "negative"): _SOLVERS["edge", "negative"],
 }
 
 
@@ -81,6 +87,7 @@ class HM3(LinearClassifier):
         [child on] of edge e of `edges_`; with features="path" one row per node
     dual_coef_ : (n_samples, n_blocks), other kernels
     intercept_ : (n_blocks,)
+    local_coef_ : weights (n_local, 4) of each edge's own features, by code; None if `fit` got none
     slack_ : (n_samples,)
     edges_, objective_, dual_objective_, gap_, n_iter_, trace_, taxonomy_
 
@@ -138,7 +145,7 @@ class HM3(LinearClassifier):
 
     # -- fitting ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, local: Any = None) -> Self:
         """Learn from examples.
 
         X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
@@ -146,9 +153,26 @@ class HM3(LinearClassifier):
         y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
             any columns); or with a taxonomy lists of labels. Ancestors are added.
         sample_weight : (n_samples,), a factor of the cost of each example
+        local : features of single edges beside X, linear kernel only: for each of the edges
+            `linnaeus.losses.markov_edges(taxonomy.tree, root_edges)` a matrix with a row per
+            sample, or None
         """
         if self._is_linear():
-            return super().fit(X, y, sample_weight)
+            X, Y, weight, dtype, seed = self._prepared(X, y, sample_weight)
+            blocks = _edge_features.learn(local, dtype)
+            fitted = self._solve(X, Y, weight, dtype, seed, blocks)
+            self._store(fitted)
+            self.local_coef_: Any = None
+            if blocks is not None:
+                self.local_coef_ = hm3_local.local_weights(blocks, fitted.N)
+        else:
+            if local is not None:
+                raise UserError("local is given, but needs kernel='linear'. Leave it out.")
+            fitted = self._fit_kernel(X, y, sample_weight)
+        self._keep(fitted)
+        return self
+
+    def _fit_kernel(self, X: Any, y: Any, sample_weight: Any) -> Fitted:
         K = self._kernel_matrix(X, fitting=True)
         self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
         check_consistent_length(K, Y)
@@ -162,32 +186,40 @@ class HM3(LinearClassifier):
         fitted = self._learn(self._columns(Y), weight, seed, K, dtype=K.dtype, precomputed=True)
         self.dual_coef_ = fitted.N
         self.intercept_ = self._bias() ** 2 * fitted.N.sum(axis=0)
-        self._keep(fitted)
-        return self
+        self.local_coef_ = None
+        return fitted
 
     def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+        self,
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        weight: Any,
+        dtype: Any,
+        seed: int,
+        local: Any = None,
     ) -> Fitted:
         if self.fit_intercept:
             X = sp.csr_array(sp.hstack([X, np.full((X.shape[0], 1), self._bias())], format="csr"))
-        return self._learn(Y, weight, seed, X, dtype=dtype)
+        more = {} if local is None else {"local": local}
+        return self._learn(Y, weight, seed, X, dtype=dtype, **more)
 
     def _store(self, solution: Fitted) -> None:
         W = solution.W.T
         self.coef_ = W[:, :-1] if self.fit_intercept else W
         self.intercept_ = self._bias() * W[:, -1] if self.fit_intercept else np.zeros(len(W))
-        self._keep(solution)
 
     def _learn(self, Y: sp.csr_array, weight: Any, seed: int, X: Any, **data: Any) -> Fitted:
         """Choose the solver and run it."""
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        if (self.features, self.slack) not in _SOLVERS:
-            known = ", ".join(f"features={f!r} with slack={s!r}" for f, s in _SOLVERS)
+        solvers = _LOCAL_SOLVERS if "local" in data else _SOLVERS
+        if (self.features, self.slack) not in solvers:
+            known = ", ".join(f"features={f!r} with slack={s!r}" for f, s in solvers)
+            beside = " beside local features" if "local" in data else ""
             raise UserError(
-                f"features={self.features!r} with slack={self.slack!r} is not known. "
+                f"features={self.features!r} with slack={self.slack!r} is not known{beside}. "
                 f"Use one of: {known}."
             )
-        solve, names = _SOLVERS[self.features, self.slack]
+        solve, names = solvers[self.features, self.slack]
         options = {name: getattr(self, name) for name in names}
         forest = self._forest(Y.shape[1])
         self.edges_ = markov_edges(
@@ -260,26 +292,35 @@ class HM3(LinearClassifier):
 
     # -- answers ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, local: Any = None) -> np.ndarray:
         """For each node the best score of a consistent labeling with it on, minus that with it off.
 
         (n,) for two exclusive classes without a taxonomy.
+
+        local : features of single edges, as in `fit`
         """
-        X = self._checked(X)
-        parts = [self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])]
+        parts = [node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in self._blocks(X, local)]
         return np.vstack(parts).ravel() if self.targets_.binary else np.vstack(parts)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, local: Any = None) -> Any:
         """The best consistent labeling, in the form that was taught.
 
         Where one label per sample was taught, the best of the paths that end in a label taught.
         """
-        X = self._checked(X)
-        blocks = (self._edge_scores(X[rows]) for rows in self._row_blocks(X.shape[0]))
+        blocks = self._blocks(X, local)
         if self.targets_.one:
             return self.classes_[np.concatenate([self._best_path(s) for s in blocks])]
         labels = [max_sum(self.edges_, s, n_jobs=self.n_jobs).labels for s in blocks]
         return _targets.answer(self.targets_, sp.csr_array(np.vstack(labels)), self.taxonomy_)
+
+    def _blocks(self, X: Any, local: Any) -> Iterator[np.ndarray]:
+        """Scores of the codes of all edges, for blocks of rows."""
+        X = self._checked(X)
+        own = _edge_features.new(local, self.local_coef_, X.shape[0])
+        return (
+            self._edge_scores(X[rows], _edge_features.rows_of(own, rows))
+            for rows in self._row_blocks(X.shape[0])
+        )
 
     def _best_path(self, scores: np.ndarray) -> np.ndarray:
         """The class of each row, as a number."""
@@ -289,12 +330,15 @@ class HM3(LinearClassifier):
         return np.asarray(self.answers_[paths.argmax(axis=1)])
 
     def _scores(self, X: Any) -> np.ndarray:
-        return np.asarray(node_margins(self.edges_, self._edge_scores(X), n_jobs=self.n_jobs))
+        own = _edge_features.new(None, self.local_coef_, X.shape[0])
+        return np.asarray(node_margins(self.edges_, self._edge_scores(X, own), n_jobs=self.n_jobs))
 
-    def _edge_scores(self, X: Any) -> np.ndarray:
+    def _edge_scores(self, X: Any, local: Any) -> np.ndarray:
         """Scores of the codes of all edges, (n, n_edges, 4), for rows of features or kernels."""
         if self._is_linear():
             s = super()._scores(X)
+            if local is not None:
+                s = s + hm3_local.local_scores(local, self.local_coef_)
         else:
             s = np.asarray(X @ self.dual_coef_ + self.intercept_)
         n_edges = self.edges_.child.size

@@ -69,6 +69,13 @@ def value_of(start, h, codes):
 
 
 @njit(cache=True, nogil=True)
+def revalue(start, h, codes, alpha, values, new):
+    """The scores of the stored labellings that a step may touch."""
+    for k in range(values.size):
+        values[k] = value_of(start, h, codes[k]) if k == 0 or k == new or alpha[k] > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
 def store(net, y, codes, alpha):
     """Put labels y into a slot without weight, after the first; -1 if there is none."""
     for k in range(1, alpha.size):
@@ -93,7 +100,7 @@ def extremes(alpha, values, new):
 
 
 @njit(cache=True, nogil=True)
-def move(start, norm, codes, alpha, values, h, change, high, low):
+def move(start, norm, codes, alpha, values, h, change, high, low, new):
     """The best step from one stored labelling to another; whether it is worth anything."""
     to, by = codes[high], codes[low]
     q = values[high] - values[low]
@@ -115,78 +122,61 @@ def move(start, norm, codes, alpha, values, h, change, high, low):
             change[b] += tau
             h[a] -= tau * norm
             h[b] += tau * norm
-    for k in range(values.size):
-        if k == 0 or alpha[k] > 0.0:
-            values[k] = value_of(start, h, codes[k])
+    revalue(start, h, codes, alpha, values, new)
     return True
 
 
 @njit(cache=True, nogil=True)
-def visit_pairwise(problem, state, i, space, limit):
-    """Pairwise steps for example i; `space.h` holds its scores, `space.change` becomes dnu."""
-    net, h, values = problem.net, space.h, space.values
-    alpha, codes = state.alpha[i], state.codes[i]
+def step_pairwise(net, cost, norm, codes, alpha, value, space, full):
+    """Pairwise steps after a search that found `space.y`; the gap before, and whether any moved."""
+    h, values = space.h, space.values
+    revalue(net.start, h, codes, alpha, values, -1)
+    mean = 0.0
     for k in range(values.size):
-        values[k] = value_of(net.start, h, codes[k]) if k == 0 or alpha[k] > 0.0 else 0.0
-    for turn in range(limit):
-        penalise(net, problem.forbidden, h)
-        value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
-        best = values[extremes(alpha, values, -1)[0]]
-        if turn == 0:
-            mean = 0.0
-            for k in range(values.size):
-                mean += alpha[k] * values[k]
-            state.gaps[i] = max(0.0, problem.cost[i] * max(value, best) - mean)
-        new = -1
-        if value > best + 1e-12 * (1.0 + abs(best)):
-            new = store(net, space.y, codes, alpha)
-            if new < 0:
-                state.full[0] += 1
-            else:
-                values[new] = value
-        moved = False
-        for _ in range(LOCAL):
-            high, low = extremes(alpha, values, new)
-            if not move(
-                net.start, problem.norm[i], codes, alpha, values, h, space.change, high, low
-            ):
-                break
-            moved = True
-        if not moved:
+        mean += alpha[k] * values[k]
+    best = values[extremes(alpha, values, -1)[0]]
+    gap = max(0.0, cost * max(value, best) - mean)
+    new = -1
+    if value > best + 1e-12 * (1.0 + abs(best)):
+        new = store(net, space.y, codes, alpha)
+        if new < 0:
+            full[0] += 1
+        else:
+            values[new] = value
+    moved = False
+    for _ in range(LOCAL):
+        high, low = extremes(alpha, values, new)
+        if not move(net.start, norm, codes, alpha, values, h, space.change, high, low, new):
             break
+        moved = True
+    return gap, moved
 
 
 @njit(cache=True, nogil=True)
-def visit_csga(problem, state, i, space, limit):
-    """Conditional gradient steps for example i."""
-    net, h, change, nu = problem.net, space.h, space.change, state.N[i]
-    C, norm, truth = problem.cost[i], problem.norm[i], problem.truth[i]
-    for turn in range(limit):
-        penalise(net, problem.forbidden, h)
-        value = find(net, problem.cliques, problem.schedule, h, space.work, space.y)
-        true = value_of(net.start, h, truth)
-        q = C * (max(value, true) - true)
-        for a in range(h.size):
-            q += (nu[a] + change[a]) * h[a]
-        if turn == 0:
-            state.gaps[i] = max(0.0, q)
-        if q <= 1e-12 * (1.0 + abs(C * true)):
-            break
-        r = 0.0  # of the whole direction, from nu to C (the true codes - those found)
+def step_csga(net, C, norm, truth, nu, value, space):
+    """A conditional gradient step after a search; the gap before, and whether it moved."""
+    h, change = space.h, space.change
+    true = value_of(net.start, h, truth)
+    q = C * (max(value, true) - true)
+    for a in range(h.size):
+        q += (nu[a] + change[a]) * h[a]
+    if q <= 1e-12 * (1.0 + abs(C * true)):
+        return max(0.0, q), False
+    r = 0.0  # of the whole direction, from nu to C (the true codes - those found)
+    tau = 0.0
+    for measuring in (True, False):
         for e in range(truth.size):
             found = truth[e] if value <= true else code_of(net, e, space.y)
             for a in range(net.start[e], net.start[e + 1]):
                 u = a - net.start[e]
                 d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
-                r += norm * d * d
+                if measuring:
+                    r += norm * d * d
+                else:
+                    change[a] += tau * d
+                    h[a] += tau * norm * d
         tau = 1.0 if q >= r else q / r
-        for e in range(truth.size):
-            found = truth[e] if value <= true else code_of(net, e, space.y)
-            for a in range(net.start[e], net.start[e + 1]):
-                u = a - net.start[e]
-                d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
-                change[a] += tau * d
-                h[a] += tau * norm * d
+    return q, True
 
 
 @njit(cache=True, nogil=True)
@@ -198,14 +188,27 @@ def add(factor, row, out):
 
 @njit(cache=True, nogil=True)
 def visit(problem, state, i, space, limit):
-    """Steps for example i, whose scores f are in `space.h`; nu is brought up to date."""
+    """Steps for example i, whose scores f are in `space.h`; nu is brought up to date.
+
+    The one place where labellings are searched: compiling the search takes long.
+    """
+    net, cost, norm = problem.net, problem.cost[i], problem.norm[i]
     add(1.0, problem.loss[i], space.h)
     for a in range(space.change.size):
         space.change[a] = 0.0
-    if state.alpha.size > 0:
-        visit_pairwise(problem, state, i, space, limit)
-    else:
-        visit_csga(problem, state, i, space, limit)
+    for turn in range(limit):
+        penalise(net, problem.forbidden, space.h)
+        value = find(net, problem.cliques, problem.schedule, space.h, space.work, space.y)
+        if state.alpha.size > 0:
+            gap, moved = step_pairwise(
+                net, cost, norm, state.codes[i], state.alpha[i], value, space, state.full
+            )
+        else:
+            gap, moved = step_csga(net, cost, norm, problem.truth[i], state.N[i], value, space)
+        if turn == 0:
+            state.gaps[i] = gap
+        if not moved:
+            break
     add(1.0, space.change, state.N[i])
 
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges
 from linnaeus.solvers.hm3_rows_fast import Inputs
-from linnaeus.solvers.problem import Rows, example_weights, squared_norms
+from linnaeus.solvers.problem import Rows, example_weights
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
@@ -109,7 +109,8 @@ def _linear(X: Any, n_rows: int, dtype: Any) -> Source:
         raise UserError(
             f"X has {X.shape[0]:,} rows, but there are {n_rows:,} label sets. Give one for each."
         )
-    norm2 = squared_norms(X.astype(np.float64), 0.0)
+    squares = np.square(X.data, dtype=np.float64)  # no second matrix but these
+    norm2 = sp.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1)
     return Source(Inputs(*Rows.of(X, dtype), np.zeros((0, 0), dtype), norm2), X, True, dtype)
 
 

@@ -338,7 +338,7 @@ def solve(
     state.start()
     for n_rounds in range(1, max_rounds + 1):
         enough = max(FALL * gap, 0.6 * 0.5**n_early * tol * P)
-        for _ in range(CYCLES << min(max(0, n_rounds - 10) // 2, 7)):
+        for _ in range(CYCLES << min(max(0, n_rounds - 10) // 2, 3)):
             if state.cycle() <= enough:
                 n_early += n_rounds > 1
                 break
