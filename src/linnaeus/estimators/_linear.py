@@ -26,6 +26,7 @@ from linnaeus.taxonomy import Taxonomy
 BLOCK_BYTES = 64 << 20  # scores made at once
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 TIGHT = 1e-5
+WIDE = 1000  # features from which problems are easy enough for it
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -94,10 +95,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        """As asked; else float32 for large data, float64 for small data or a tight `tol`."""
+        """As asked; else float32 for large, wide data, float64 otherwise or for a tight `tol`."""
         if self.dtype is not None:
             return np.dtype(self.dtype)
-        return np.dtype(np.float32 if X.nnz >= LARGE and self.tol >= TIGHT else np.float64)
+        enough = X.nnz >= LARGE and X.shape[1] >= WIDE and self.tol >= TIGHT
+        return np.dtype(np.float32 if enough else np.float64)
 
     def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
