@@ -28,6 +28,7 @@ from linnaeus.estimators._topdown_decode import Decoder
 from linnaeus.estimators.flat import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.inference.paths import along, families
+from linnaeus.inference.repair import repair
 from linnaeus.metrics import hierarchical_f1
 from strategies import edge_lists
 
@@ -719,3 +720,18 @@ def test_data_that_make_no_sense():
         TopDown(TREE, stop=True).fit(X, leaves_only)
     with pytest.raises(UserError, match="needs 2 folds"):
         TopDown(TREE, stop=True, cv=1).fit(X, y)
+
+
+def test_signs_are_local_machines_with_repair():
+    """H-SVM of [Rousu2006]: a node is on when its machine says so and its parent is on."""
+    X, y = points(TREE)
+    Y = TREE.closure(TREE.encode(y)).toarray()
+    Y[:10] = 0  # rows without labels
+    model = TopDown(TREE, loss="hinge", decode="signs", random_state=0).fit(X, Y)
+    edge = {child: e for e, (_, child) in enumerate(model.edges_)}
+    rows = [edge[node] for node in TREE.nodes]
+    scores = X @ model.coef_[rows].T.toarray() + model.intercept_[rows]
+    expected = repair(TREE, sp.csr_array(scores > 0))
+    predicted = model.predict(X)
+    assert (predicted == expected.toarray()).all()
+    assert (predicted.sum(axis=1) == 0).any()

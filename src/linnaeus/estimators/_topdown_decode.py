@@ -41,8 +41,9 @@ class Decoder(NamedTuple):
             return s if f == 0 else s - logsumexp(s, axis=1, keepdims=True)
 
         match decode:
-            case "greedy":
-                return paths.greedy(self.fam, n_rows, expand, several=not self.exclusive)
+            case "greedy" | "signs":
+                several = not self.exclusive
+                return paths.greedy(self.fam, n_rows, expand, several, least=decode == "greedy")
             case "beam":
                 return paths.beam(self.fam, n_rows, expand, beam)
             case _:
@@ -83,6 +84,10 @@ class Decoder(NamedTuple):
         none = ~on.any(axis=1)
         on[none, self.best(ways, leaves)[none]] = True
         return sp.csr_array(on, dtype=np.int8)
+
+    def taken_sets(self, ways: paths.Ways) -> sp.csr_array:
+        """Closed label sets over the nodes: where a greedy search went."""
+        return sp.csr_array(np.asarray(ways.taken).T, dtype=np.int8)
 
     def offers(self, ways: paths.Ways, leaves: np.ndarray, least: float) -> sp.csr_array:
         """The probabilities of the nodes that may be answers, (m, n_nodes).

@@ -57,8 +57,9 @@ class TopDown(LinearClassifier):
         or "logistic" (softmax) for multiclass ones; None takes the first
     estimator : any scikit-learn classifier, cloned for every local problem, in place of our solvers
     decode : "greedy" follows the best child (with several labels every child with a positive
-        score, else the best); "beam" looks below the `beam` best nodes of each level; "path" looks
-        at all nodes. Both may be changed after `fit`.
+        score, else the best); "signs" takes every child with a positive score and no other, so that
+        a row may get no label or end at an inner node (H-SVM); "beam" looks below the `beam` best
+        nodes of each level; "path" looks at all nodes. Both may be changed after `fit`.
     stop : True lets predictions end at inner nodes: at the deepest node whose probability reaches
         `threshold_`, which out-of-fold predictions choose for the best hierarchical F1; "levels"
         chooses one for each depth, and `threshold_` is an array; a number is such a threshold
@@ -149,7 +150,7 @@ class TopDown(LinearClassifier):
         check_positive(C=self.C, tol=self.tol, beam=self.beam)
         known: dict[str, tuple[Any, ...]] = {
             "local": tuple(METHODS),
-            "decode": ("greedy", "beam", "path"),
+            "decode": ("greedy", "signs", "beam", "path"),
         }
         known["loss"] = tuple(METHODS.get(self.local, ()))
         for name, values in known.items():
@@ -191,11 +192,13 @@ class TopDown(LinearClassifier):
 
     def _check_stop(self) -> None:
         names = self.targets_.form.names
-        if self.stop and self.taxonomy is not None and self.targets_.form.kind != "one":
+        partial = f"stop={self.stop!r}" if self.stop else "decode='signs'"
+        may = bool(self.stop) or self.decode == "signs"
+        if may and self.taxonomy is not None and self.targets_.form.kind != "one":
             missing = set(self.taxonomy.nodes) - set(names)
             if missing:
                 raise UserError(
-                    f"stop={self.stop!r} may predict inner nodes like {min(missing, key=str)!r}, "
+                    f"{partial} may predict inner nodes like {min(missing, key=str)!r}, "
                     f"but y has columns for leaves only. Give an indicator over taxonomy.nodes."
                 )
 
@@ -345,6 +348,9 @@ class TopDown(LinearClassifier):
         if self.targets_.one:
             parts = self._blocks(X, lambda ways: decoder.best(ways, leaves))
             return self.classes_[np.concatenate(parts)]
+        if self.decode == "signs" and self.taxonomy_ is not None:
+            parts = self._blocks(X, decoder.taken_sets)
+            return self._partial_answer(sp.vstack(parts, format="csr"))
         parts = self._blocks(X, lambda ways: decoder.leaf_sets(ways, leaves))
         return _targets.answer(self.targets_, sp.vstack(parts, format="csr"), self.taxonomy_)
 

@@ -88,8 +88,11 @@ def beam(fam: Families, n_rows: int, expand: Expand, width: int) -> Ways:
     return Ways(score, None)
 
 
-def greedy(fam: Families, n_rows: int, expand: Expand, several: bool) -> Ways:
-    """Follow the best child to a leaf; with `several` every child that is more likely than not."""
+def greedy(fam: Families, n_rows: int, expand: Expand, several: bool, least: bool = True) -> Ways:
+    """Follow the best child to a leaf; with `several` every child that is more likely than not.
+
+    least : whether the best child is followed where `several` would follow none
+    """
     score = np.full((fam.n_nodes, n_rows), -np.inf)
     taken = np.zeros((fam.n_nodes, n_rows), dtype=bool)
     for f, p in enumerate(fam.parent.tolist()):  # parents first
@@ -98,7 +101,8 @@ def greedy(fam: Families, n_rows: int, expand: Expand, several: bool) -> Ways:
             local = _visit(fam, f, rows.astype(np.int32), score, expand)
             on = local > np.log(0.5) if several else np.zeros_like(local, dtype=bool)
             best, none = local.argmax(axis=0), ~on.any(axis=0)
-            on[best[none], np.flatnonzero(none)] = True
+            if least or not several:
+                on[best[none], np.flatnonzero(none)] = True
             taken[np.ix_(fam.children(f), rows)] |= on
     return Ways(score, taken)
 

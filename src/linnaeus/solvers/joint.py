@@ -37,6 +37,7 @@ from linnaeus.solvers.problem import FloatArray, Rows, Solution, squared_norms
 LANES = dual.LANES
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 5  # visits of every class in a round; doubled every second round after ten
+SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 RELAX = 1.3
 STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
 FALL = 0.1  # how far a round lets the measured gap fall
@@ -334,11 +335,12 @@ def solve(
     started, trace = time.perf_counter(), []
     best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
+    most = 7 if X.nnz * Y.shape[1] <= SMALL else 3  # doublings of the visits in a round
     n_early = 0  # rounds that seemed to have done enough
     state.start()
     for n_rounds in range(1, max_rounds + 1):
         enough = max(FALL * gap, 0.6 * 0.5**n_early * tol * P)
-        for _ in range(CYCLES << min(max(0, n_rounds - 10) // 2, 3)):
+        for _ in range(CYCLES << min(max(0, n_rounds - 10) // 2, most)):
             if state.cycle() <= enough:
                 n_early += n_rounds > 1
                 break
