@@ -48,10 +48,10 @@ class State:
         )  # fmt: skip
 
     def sweep(self) -> None:
-        loss, gap, z = np.zeros(LANES), np.zeros(LANES), np.empty(LANES, DTYPE)
+        loss, gap, z = np.zeros((1, LANES)), np.zeros(LANES), np.empty(LANES, DTYPE)
         fast.sweep(
             *self.rows, ONE, self.sign, self.cost, self.row_cost, True, self.W, self.w_bias,
-            self.alpha, loss, gap, self.needed, z,
+            self.alpha, np.ones(1, DTYPE), loss, gap, self.needed, z,
         )  # fmt: skip
 
     def list_needed(self) -> None:

@@ -6,7 +6,8 @@ threshold that gives as many labels a row as the training part has. On M libpeco
 CPU-seconds to train and 9.3 to predict (micro-F1 .745), napkinXC 11.2 and 7.5 (.752).
 
 C is chosen by cross-validation on the training part, by the micro-F1 after the same cut: the lowest
-C within .001 of the best, for a higher one costs time and gains nothing. The test part has no say.
+C within .001 of the best, for a higher one costs time and gains little. The rule itself is our own
+choice.
 """
 
 from __future__ import annotations

@@ -58,18 +58,18 @@ def test_solved_problems(golden_file):
 
 
 def test_solved_variants(golden_file):
-    for case in golden_file("hm3_variants")["variants"]:
-        choice = {
-            "negative_slack": {"slack": "negative"},
-            "edge_slack": {"slack": "edge", "share": case.get("share", "neighbours")},
-            "consistent_training": {"competitors": "consistent"},
-            "path_model": {"features": "path"},
-        }.get(case["variant"])
-        if choice is None:
-            continue
+    choices = {
+        "negative_slack": {"slack": "negative"},
+        "edge_slack": {"slack": "edge"},
+        "consistent_training": {"competitors": "consistent"},
+        "path_model": {"features": "path"},
+    }
+    cases = [c for c in golden_file("hm3_variants")["variants"] if c["variant"] in choices]
+    assert {case["variant"] for case in cases} == set(choices)
+    for case in cases:
         loss = case["loss"].replace("H~-", "").replace("H-", "")
         model = HM3(forest_of(case["parent"]), C=case["C"], loss=loss, tol=1e-7, max_iter=20_000)
-        model.set_params(**choice)
+        model.set_params(share=case.get("share", "neighbours"), **choices[case["variant"]])
         model.fit(np.array(case["X"]), (np.array(case["Y"]) > 0).astype(int))
         assert model.objective_ == pytest.approx(case["optimum"], rel=1e-6, abs=1e-6)
         predicted = model.predict(np.array(case["X_test"]))

@@ -124,7 +124,7 @@ def test_mistakes_are_named(data):
         HierarchicalRLS(TAX, C=-1).fit(X, y)
     with pytest.raises(UserError, match=r"kernel='rbf' is not known. Use 'linear', 'precomputed'"):
         HierarchicalRLS(TAX, kernel="rbf").fit(X, y)
-    with pytest.raises(UserError, match=r"shape \(90, 8\), but kernel='precomputed' needs"):
+    with pytest.raises(UserError, match=r"shape \(90, 8\). Give a square one"):
         HierarchicalRLS(TAX, kernel="precomputed").fit(X, y)
     model = HierarchicalRLS(TAX, kernel="precomputed").fit(X @ X.T, y)
     with pytest.raises(UserError, match=r"self_kernel has shape \(2,\), but X has 90 rows"):

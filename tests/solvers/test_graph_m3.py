@@ -29,6 +29,7 @@ def loops(golden_file):
         if case["variant"] == "graph":
             Y = (np.array(case["Y"]) > 0).astype(np.int8)
             out.append((Graph.of(case["k"], case["edges"]), np.array(case["X"]), Y, case))
+    assert out
     return out
 
 

@@ -10,42 +10,94 @@ An intercept is the weight of one more feature of size s: K(x, x') + s^2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.estimators._base import Classifier
 from linnaeus.estimators._linear import check_range, tidy
 
-BLOCK_BYTES = 64 << 20
 
-
-class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of estimators with the parameters `kernel`, `fit_intercept` and `intercept_scaling`."""
+class Kernelized(Classifier):
+    """Base of all estimators with the parameters `kernel` and `fit_intercept`."""
 
     kernel: Any
-    fit_intercept: bool
-    intercept_scaling: float
 
-    def _learn_inputs(self, X: Any) -> tuple[sp.csr_array | None, np.ndarray | None]:
-        """Rows of features for the linear kernel, or else the kernel matrix."""
+    def _kernel_is(self, name: str) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == name
+
+    def _is_linear(self) -> bool:
+        """Whether it is, once the kernel is seen to be in order."""
+        if isinstance(self.kernel, str):
+            if self.kernel not in ("linear", "precomputed"):
+                raise UserError(
+                    f"kernel={self.kernel!r} is not known. Use 'linear', 'precomputed' or a "
+                    f"kernel of linnaeus.kernels."
+                )
+        elif not hasattr(self.kernel, "gram"):
+            raise UserError(
+                f"kernel={shorten(self.kernel)} has no method gram(A, B). Use 'linear', "
+                f"'precomputed' or a kernel of linnaeus.kernels."
+            )
+        return self._kernel_is("linear")
+
+    def _gram(self, X: Any, fitting: bool = False) -> np.ndarray:
+        """Kernel values of X with the examples learnt from, (n, n_fitted), without a constant."""
+        if self._kernel_is("precomputed"):
+            K = validate_data(self, X, dtype=[np.float64, np.float32], reset=fitting)
+        else:
+            if fitting:
+                self.X_fit_ = X
+            K = self.kernel.gram(X, None if fitting else self.X_fit_)
+        if fitting and K.shape[0] != K.shape[1]:
+            raise UserError(
+                f"The kernel matrix has the shape {K.shape}. Give a square one, of the training "
+                f"examples with each other."
+            )
+        return np.asarray(K)
+
+    def _with_constant(self, X: sp.csr_array) -> sp.csr_array:
+        if not self.fit_intercept:
+            return X
+        constant = np.full((X.shape[0], 1), self._bias())
+        return sp.csr_array(sp.hstack([X, constant], format="csr"))
+
+    def _split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights, one row per output, as those of the features and what is added to scores."""
+        if not self.fit_intercept:
+            return W, np.zeros(W.shape[0])
+        return W[:, :-1], self._bias() * W[:, -1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._kernel_is("precomputed")
+        tags.input_tags.sparse &= not tags.input_tags.pairwise
+        return tags
+
+
+class KernelClassifier(Kernelized):
+    """Base of estimators that learn in double precision from features or from a kernel matrix."""
+
+    classes = "nodes"
+    C: float
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[sp.csr_array | None, np.ndarray | None, sp.csr_array, Any]:
+        """Rows of features or else the kernel matrix; labels; weights: all seen to be in order."""
+        if not (self.C > 0 and math.isfinite(self.C)):
+            raise UserError(f"C is {self.C}. Use a positive number.")
+        features, K = None, None
         if self._is_linear():
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-            return self._with_constant(self._features(X)), None
-        if self._is_precomputed():
-            K = validate_data(self, X, dtype=[np.float64, np.float32])
-            if K.shape[0] != K.shape[1]:
-                raise UserError(
-                    f"X has shape {K.shape}, but kernel='precomputed' needs the square matrix of "
-                    f"the kernel between all examples."
-                )
-            return None, K + self._constant()
-        self.X_fit_ = X
-        return None, np.asarray(self.kernel.gram(X)) + self._constant()
+            features = self._with_constant(self._features(X))
+        else:
+            K = self._gram(X, fitting=True) + self._bias() ** 2
+        n = (K if features is None else features).shape[0]  # type: ignore[union-attr]
+        return features, K, self._learn_targets(y, n), self._weights(sample_weight, n)
 
     def _new_inputs(self, X: Any) -> Any:
         """Rows of features (no constant), or the kernel between new and training examples."""
@@ -53,67 +105,20 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._is_linear():
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
             return self._features(X)
-        if self._is_precomputed():
-            K = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-            return K + self._constant()
-        return np.asarray(self.kernel.gram(X, self.X_fit_)) + self._constant()
+        return self._gram(X) + self._bias() ** 2
 
     def _features(self, X: Any) -> sp.csr_array:
         X = tidy(X)
         check_range(X, np.float64)
         return X
 
-    def _with_constant(self, X: sp.csr_array) -> sp.csr_array:
-        if not self.fit_intercept:
-            return X
-        constant = np.full((X.shape[0], 1), float(self.intercept_scaling))
-        return sp.csr_array(sp.hstack([X, constant], format="csr"))
-
-    def _constant(self) -> float:
-        return float(self.intercept_scaling) ** 2 if self.fit_intercept else 0.0
-
-    def _weights(self, sample_weight: Any, n: int) -> Any:
-        if sample_weight is None:
-            return None
-        weight = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        if not (weight > 0).any():
-            raise UserError("All sample weights are 0. Give some example a positive weight.")
-        return weight
-
-    def _check_cost(self, C: float) -> None:
-        if not (C > 0 and math.isfinite(C)):
-            raise UserError(f"C is {C}. Use a positive number.")
-
-    def _is_linear(self) -> bool:
-        named = isinstance(self.kernel, str)
-        if (named and self.kernel not in ("linear", "precomputed")) or (
-            not named and not hasattr(self.kernel, "gram")
-        ):
-            raise UserError(
-                f"kernel={shorten(self.kernel)} is not known. Use 'linear', 'precomputed' or a "
-                f"kernel of linnaeus.kernels."
-            )
-        return named and self.kernel == "linear"
-
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _split(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights, one row per output, as those of the features and what is added to scores."""
-        if not self.fit_intercept:
-            return W, np.zeros(W.shape[0])
-        return np.ascontiguousarray(W[:, :-1]), W[:, -1] * float(self.intercept_scaling)
+    def _outputs(self, new: Any) -> np.ndarray:
+        """A number for each row of weights, (n_new, n_outputs), from `_new_inputs`."""
+        if self._is_linear():
+            return np.asarray(new @ self.coef_.T + self.intercept_)
+        return np.asarray(new @ self.dual_coef_, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = isinstance(self.kernel, str) and self.kernel == "linear"
-        tags.input_tags.pairwise = self._is_precomputed()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = False
+        tags.input_tags.sparse = self._kernel_is("linear")
         return tags
-
-
-def row_blocks(n: int, width: int) -> Iterator[slice]:
-    """Slices over rows, so that so many numbers a row stay within bounded memory."""
-    step = max(1, BLOCK_BYTES // (8 * max(1, width)))
-    return (slice(a, min(a + step, n)) for a in range(0, n, step))

@@ -1,50 +1,34 @@
-"""What all linear estimators share: input, answers, bounded memory, certificates."""
+"""What all linear estimators share: input, answers, bounded memory."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    check_random_state,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.taxonomy import Taxonomy
+from linnaeus.estimators._base import TOO_LARGE, Classifier
+from linnaeus.inference.rows import score_blocks
 
-BLOCK_BYTES = 64 << 20  # scores made at once
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
-TIGHT = 1e-5
 WIDE = 1000  # features from which problems are easy enough for it
 
-TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
-
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearClassifier(Classifier):
     """Base of the linear estimators: scores are ``X @ coef_.T + intercept_``.
 
     A subclass has `_solve(X, Y, weight, dtype, seed) -> Solution` and the parameters of its
     problem; everything about forms of labels and blocks of rows is here.
     """
 
-    taxonomy: Taxonomy | None
-    classes: str = "leaves"
-    fit_intercept: bool
-    intercept_scaling: float
-    tol: float
+    classes = "leaves"
+    tight = 1e-5  # the lowest `tol` that float32 is taken for
     dtype: Any
-    random_state: Any
 
     # -- fitting ----------------------------------------------------------------------------
 
@@ -65,41 +49,22 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[sp.csr_array, sp.csr_array, Any, Any, int]:
         """What `_solve` takes, once all is seen to be in order."""
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
-        check_consistent_length(X, Y)
-        self.targets_, Y = self._adjusted(self.targets_, Y)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            if not (weight > 0).any():
-                raise UserError("All sample weights are 0. Give some example a positive weight.")
-        self.classes_ = self.targets_.classes()
-        self.taxonomy_ = self.taxonomy
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        Y = self._learn_targets(y, X.shape[0])
+        weight, seed = self._weights(sample_weight, X.shape[0]), self._seed()
         X = tidy(X)
         dtype = self._dtype(X)
         check_range(X, dtype)
-        return X, self._columns(Y), weight, dtype, seed
-
-    def _adjusted(
-        self, targets: _targets.Targets, Y: sp.csr_array
-    ) -> tuple[_targets.Targets, sp.csr_array]:
-        """What a subclass makes of the classes."""
-        return targets, Y
-
-    def _columns(self, Y: sp.csr_array) -> sp.csr_array:
-        """The columns to solve for: the second class alone where there are two."""
-        return Y[:, [1]] if self.targets_.binary else Y
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+        return X, Y, weight, dtype, seed
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        """As asked; else float32 for large, wide data, float64 otherwise or for a tight `tol`."""
+        """The type to compute in."""
+        return self._float_type(X.nnz >= LARGE and X.shape[1] >= WIDE)
+
+    def _float_type(self, large: bool) -> Any:
+        """As asked; else float32 for large data, float64 for others or a tight `tol`."""
         if self.dtype is not None:
             return np.dtype(self.dtype)
-        enough = X.nnz >= LARGE and X.shape[1] >= WIDE and self.tol >= TIGHT
-        return np.dtype(np.float32 if enough else np.float64)
+        return np.dtype(np.float32 if large and self.tol >= self.tight else np.float64)
 
     def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -109,24 +74,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.intercept_ = solution.intercept
         self.class_gap_ = np.asarray(solution.objective - solution.dual)
         self._certify(solution.objective, solution.dual, solution.n_iter, solution.trace)
-
-    def _certify(self, objective: Any, dual: Any, n_iter: int, trace: Any) -> None:
-        """Keep the certificate of the whole, and warn where it is not what was asked for."""
-        self.objective_, self.dual_objective_ = float(objective.sum()), float(dual.sum())
-        self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
-        self.n_iter_ = n_iter
-        self.trace_ = trace
-        if not math.isfinite(self.gap_):
-            raise UserError(
-                f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
-            )
-        if self.gap_ > self.tol:
-            warnings.warn(
-                f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
-                f"above tol={self.tol:.0e}. Raise max_iter or tol, or use float64.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
 
     # -- scoring ----------------------------------------------------------------------------
 
@@ -175,8 +122,12 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _row_blocks(self, n: int) -> Iterator[slice]:
-        step = max(1, BLOCK_BYTES // (8 * max(1, self.coef_.shape[0])))
-        return (slice(a, min(a + step, n)) for a in range(0, n, step))
+        """Blocks of rows whose scores stay within bounded memory; an empty one for no rows."""
+        return score_blocks(max(n, 1), self._n_scores())
+
+    def _n_scores(self) -> int:
+        """Scores of a row."""
+        return int(self.intercept_.size)
 
     def _scores(self, X: Any) -> np.ndarray:
         S = X @ self.coef_.T
@@ -196,8 +147,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = False
         return tags
 
 

@@ -5,19 +5,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._kernel import KernelClassifier, row_blocks
+from linnaeus.estimators._kernel import KernelClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.graphs import Graph, Oracle, prepare
+from linnaeus.inference.rows import score_blocks
 from linnaeus.losses.costs import SCALINGS, node_coefficients
 from linnaeus.solvers import graph_m3
 from linnaeus.solvers.structured import Fitted
@@ -107,19 +106,14 @@ class GraphM3(KernelClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples; `y` and `sample_weight` as in the other estimators."""
-        self._check_cost(self.C)
         check_positive(tol=self.tol, max_iter=self.max_iter)
-        features, K = self._learn_inputs(X)
-        self.targets_, labelled = _targets.learn(y, self.taxonomy, "nodes")
-        n = features.shape[0] if features is not None else K.shape[0]  # type: ignore[union-attr]
-        check_consistent_length(np.empty(n), labelled)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
+        features, K, labelled, weight = self._prepared(X, y, sample_weight)
         names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
-        Y = labelled.toarray()[:, len(self.targets_.names) - len(names) :]
+        Y = labelled.toarray()
         self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy))
         self.edges_ = [tuple(names[v] for v in e.tolist()) for e in self.graph_.edges]
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.open_codes_, self.tree_seed_ = _open_codes(self.graph_, self.taxonomy), seed
+        self.open_codes_ = _open_codes(self.graph_, self.taxonomy)
+        self.tree_seed_ = self._seed()
         oracle = self._oracle()
         if not self.consistent:
             oracle = oracle._replace(forbidden=self.open_codes_[:0])
@@ -131,11 +125,11 @@ class GraphM3(KernelClassifier):
             X=features,
             K=K,
             C=self.C,
-            sample_weight=self._weights(sample_weight, n),
+            sample_weight=weight,
             optimizer=self.optimizer,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=seed,
+            seed=self.tree_seed_,
         )
         self._store(fitted)
         return self
@@ -145,17 +139,8 @@ class GraphM3(KernelClassifier):
             self.coef_, self.intercept_ = self._split(np.ascontiguousarray(fitted.W.T))
         else:
             self.dual_coef_ = fitted.N
-        self.objective_, self.dual_objective_ = fitted.objective, fitted.dual
-        self.gap_ = fitted.trace[-1]["gap"]
         self.certified_ = self.inference == "junction"
-        self.n_iter_, self.trace_ = fitted.n_iter, fitted.trace
-        if self.gap_ > self.tol:
-            warnings.warn(
-                f"GraphM3 stopped at a relative duality gap of {self.gap_:.2e}, above "
-                f"tol={self.tol:.0e}. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        self._certify(fitted.objective, fitted.dual, fitted.n_iter, fitted.trace)
 
     # -- scoring ----------------------------------------------------------------------------
 
@@ -168,8 +153,8 @@ class GraphM3(KernelClassifier):
         new = self._new_inputs(X)
         out = np.empty((new.shape[0], self.graph_.n_nodes))
         oracle = self._oracle()
-        for at in row_blocks(new.shape[0], self.graph_.n_blocks):
-            out[at] = oracle.differences(self._scores(new[at]))
+        for at in score_blocks(new.shape[0], self.graph_.n_blocks):
+            out[at] = oracle.differences(self._outputs(new[at]))
         return out.ravel() if self.targets_.binary else out
 
     def predict(self, X: Any) -> Any:
@@ -181,13 +166,13 @@ class GraphM3(KernelClassifier):
         if self.targets_.binary:
             return self.classes_[(self.decision_function(X) > 0).astype(int)]
         new = self._new_inputs(X)
-        blocks = row_blocks(new.shape[0], self.graph_.n_blocks)
+        blocks = score_blocks(new.shape[0], self.graph_.n_blocks)
         if self.targets_.one:
             numbers, place = self._single_labels()
-            best = [np.argmax(self._scores(new[at]) @ place, axis=1) for at in blocks]
+            best = [np.argmax(self._outputs(new[at]) @ place, axis=1) for at in blocks]
             return self.classes_[numbers[np.concatenate(best)]]
         oracle = self._oracle()
-        found = [sp.csr_array(oracle.argmax(self._scores(new[at]))[0]) for at in blocks]
+        found = [sp.csr_array(oracle.argmax(self._outputs(new[at]))[0]) for at in blocks]
         return _targets.answer(self.targets_, sp.vstack(found, format="csr"), self.taxonomy_)
 
     def _oracle(self) -> Oracle:
@@ -195,11 +180,6 @@ class GraphM3(KernelClassifier):
         return prepare(
             self.graph_, self.inference, forbidden=self.open_codes_, seed=self.tree_seed_
         )
-
-    def _scores(self, new: Any) -> np.ndarray:
-        if self._is_linear():
-            return np.asarray(new @ self.coef_.T + self.intercept_)
-        return np.asarray(new @ self.dual_coef_, dtype=np.float64)
 
     def _single_labels(self) -> tuple[np.ndarray, sp.csc_array]:
         """The labels taught, and which codes each of them switches on: (n_blocks, n_labels)."""

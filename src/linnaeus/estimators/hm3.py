@@ -15,25 +15,18 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_is_fitted,
-    check_random_state,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from linnaeus.errors import UserError, shorten
+from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
-from linnaeus.estimators._linear import BLOCK_BYTES, LARGE, LinearClassifier
+from linnaeus.estimators._kernel import Kernelized
+from linnaeus.estimators._linear import LARGE, LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
 from linnaeus.solvers import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths
 from linnaeus.solvers.structured import Fitted
 from linnaeus.taxonomy import Taxonomy
-
-TIGHT = 1e-4  # below this tolerance float64, whatever the size
 
 # by features and slack: the solver, and the options it has besides the common ones
 _SOLVERS: dict[tuple[str, str], tuple[Callable[..., Fitted], tuple[str, ...]]] = {
@@ -51,10 +44,10 @@ _LOCAL_SOLVERS = {
 
 
 def _has_weights(model: HM3) -> bool:
-    return isinstance(model.kernel, str) and model.kernel == "linear"
+    return model._kernel_is("linear")
 
 
-class HM3(LinearClassifier):
+class HM3(Kernelized, LinearClassifier):
     """The labels of all nodes at once, by a Markov tree trained for the largest margin.
 
     Parameters
@@ -101,6 +94,7 @@ class HM3(LinearClassifier):
     """
 
     classes = "nodes"
+    tight = 1e-4
 
     def __init__(
         self,
@@ -173,17 +167,12 @@ class HM3(LinearClassifier):
         return self
 
     def _fit_kernel(self, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        K = self._kernel_matrix(X, fitting=True)
-        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
-        check_consistent_length(K, Y)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, K, ensure_non_negative=True)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        K = self._gram(X, fitting=True)
+        K = K.astype(self._float_type(K.size >= LARGE or K.dtype == np.float32), copy=False)
+        Y, weight = self._learn_targets(y, len(K)), self._weights(sample_weight, len(K))
         if self.fit_intercept:
             K = K + K.dtype.type(self._bias() ** 2)
-        fitted = self._learn(self._columns(Y), weight, seed, K, dtype=K.dtype, precomputed=True)
+        fitted = self._learn(Y, weight, self._seed(), K, dtype=K.dtype, precomputed=True)
         self.dual_coef_ = fitted.N
         self.intercept_ = self._bias() ** 2 * fitted.N.sum(axis=0)
         self.local_coef_ = None
@@ -198,15 +187,11 @@ class HM3(LinearClassifier):
         seed: int,
         local: Any = None,
     ) -> Fitted:
-        if self.fit_intercept:
-            X = sp.csr_array(sp.hstack([X, np.full((X.shape[0], 1), self._bias())], format="csr"))
         more = {} if local is None else {"local": local}
-        return self._learn(Y, weight, seed, X, dtype=dtype, **more)
+        return self._learn(Y, weight, seed, self._with_constant(X), dtype=dtype, **more)
 
     def _store(self, solution: Fitted) -> None:
-        W = solution.W.T
-        self.coef_ = W[:, :-1] if self.fit_intercept else W
-        self.intercept_ = self._bias() * W[:, -1] if self.fit_intercept else np.zeros(len(W))
+        self.coef_, self.intercept_ = self._split(solution.W.T)
 
     def _learn(self, Y: sp.csr_array, weight: Any, seed: int, X: Any, **data: Any) -> Fitted:
         """Choose the solver and run it."""
@@ -237,53 +222,10 @@ class HM3(LinearClassifier):
 
     def _keep(self, fitted: Fitted) -> None:
         self.slack_ = fitted.slack
-        self._certify(
-            np.array(fitted.objective), np.array(fitted.dual), fitted.n_iter, fitted.trace
-        )
-
-    # -- kernels ----------------------------------------------------------------------------
-
-    def _is_linear(self) -> bool:
-        if isinstance(self.kernel, str):
-            if self.kernel not in ("linear", "precomputed"):
-                raise UserError(
-                    f"kernel={self.kernel!r} is not known. Use 'linear', 'precomputed' or a "
-                    f"kernel of linnaeus.kernels."
-                )
-            return self.kernel == "linear"
-        if not hasattr(self.kernel, "gram"):
-            raise UserError(
-                f"kernel={shorten(self.kernel)} has no method gram(A, B). Use 'linear', "
-                f"'precomputed' or a kernel of linnaeus.kernels."
-            )
-        return False
-
-    def _kernel_matrix(self, X: Any, fitting: bool = False) -> np.ndarray:
-        """Kernel values of X with the examples learnt from, (n, n_fitted)."""
-        if isinstance(self.kernel, str):
-            K = validate_data(self, X, dtype=[np.float64, np.float32], reset=fitting)
-        else:
-            if fitting:
-                self.X_fit_ = X
-            K = self.kernel.gram(X, None if fitting else self.X_fit_)
-        if fitting and K.shape[0] != K.shape[1]:
-            raise UserError(
-                f"The kernel matrix has the shape {K.shape}. Give a square one, of the training "
-                f"examples with each other."
-            )
-        return np.asarray(K, dtype=self._kernel_dtype(K) if fitting else None)
-
-    def _kernel_dtype(self, K: np.ndarray) -> Any:
-        return self._type_for(K.size * (LARGE if K.dtype == np.float32 else 1))
+        self._certify(fitted.objective, fitted.dual, fitted.n_iter, fitted.trace)
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        return self._type_for(X.nnz * len(self.classes_))
-
-    def _type_for(self, size: int) -> Any:
-        """As asked; else float32 for large data, float64 for small data or a tight `tol`."""
-        if self.dtype is not None:
-            return np.dtype(self.dtype)
-        return np.dtype(np.float32 if size >= LARGE and self.tol >= TIGHT else np.float64)
+        return self._float_type(X.nnz * len(self.classes_) >= LARGE)
 
     @available_if(_has_weights)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Self:
@@ -352,14 +294,4 @@ class HM3(LinearClassifier):
         if self._is_linear():
             return super()._checked(X)
         check_is_fitted(self, "dual_coef_")
-        return self._kernel_matrix(X)
-
-    def _row_blocks(self, n: int) -> Iterator[slice]:
-        step = max(1, BLOCK_BYTES // (8 * self.intercept_.size))
-        return (slice(a, min(a + step, n)) for a in range(0, max(n, 1), step))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.sparse = not tags.input_tags.pairwise
-        return tags
+        return self._gram(X)

@@ -21,7 +21,7 @@ from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.estimators.flat import check_positive, class_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers import recursive, recursive_logistic
-from linnaeus.solvers.problem import Solution
+from linnaeus.solvers.problem import Joint, Solution
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
@@ -85,7 +85,7 @@ class _Recursive(LinearClassifier):
 
     def _minimise(
         self,
-        solve: Callable[..., recursive.Result],
+        solve: Callable[..., Joint],
         X: sp.csr_array,
         Y: sp.csr_array,
         weight: Any,

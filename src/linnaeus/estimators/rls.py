@@ -10,11 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.estimators._kernel import KernelClassifier, row_blocks
+from linnaeus.estimators._kernel import KernelClassifier
+from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers import ridge
 from linnaeus.taxonomy import Dag, Taxonomy
 
@@ -72,14 +73,7 @@ class HierarchicalRLS(KernelClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples; `y` and `sample_weight` as in the other estimators."""
         began = time.perf_counter()
-        self._check_cost(self.C)
-        features, K = self._learn_inputs(X)
-        self.targets_, Y = _targets.learn(y, self.taxonomy, "nodes")
-        n = features.shape[0] if features is not None else K.shape[0]  # type: ignore[union-attr]
-        check_consistent_length(np.empty(n), Y)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
-        Y = Y[:, [1]] if self.targets_.binary else Y
-        weight = self._weights(sample_weight, n)
+        features, K, Y, weight = self._prepared(X, y, sample_weight)
         found = ridge.solve(
             Y, self._dag(), X=features, K=K, C=self.C, weight=weight, keep_factors=self.margins
         )
@@ -89,10 +83,11 @@ class HierarchicalRLS(KernelClassifier):
             self.rows_: Any = features if not all(f.primal for f in found.families) else None
         else:
             self.dual_coef_ = found.A
-        self._certify(found, time.perf_counter() - began)
+        self._keep(found, time.perf_counter() - began)
         return self
 
-    def _certify(self, found: ridge.Ridge, seconds: float) -> None:
+    def _keep(self, found: ridge.Ridge, seconds: float) -> None:
+        """The certificate of a closed form: the gap is what rounding left."""
         self.objective_, self.dual_objective_ = found.objective, found.dual
         self.gap_ = max(0.0, found.objective - found.dual) / max(1.0, abs(found.objective))
         self.n_iter_ = 1
@@ -105,17 +100,17 @@ class HierarchicalRLS(KernelClassifier):
             normalised kernel has it
         """
         new = self._new_inputs(X)
-        out = self._ridge_scores(new)
+        out = self._outputs(new)
         if self.margins:
             new = self._with_constant(new) if self._is_linear() else new
             diagonal = self._self_kernels(X, new, self_kernel)
-            for at in row_blocks(new.shape[0], max(new.shape[1], len(self.classes_))):
+            for at in score_blocks(new.shape[0], max(new.shape[1], len(self.classes_))):
                 self._shrink(new[at], diagonal[at], out[at])
         return out.ravel() if self.targets_.binary else out
 
     def predict(self, X: Any) -> Any:
         """Labels in the form that was taught, from the top down."""
-        scores = self._ridge_scores(self._new_inputs(X))
+        scores = self._outputs(self._new_inputs(X))
         if self.targets_.binary:
             return self.classes_[(scores[:, 0] > 0).astype(int)]
         if self.targets_.one:
@@ -123,12 +118,6 @@ class HierarchicalRLS(KernelClassifier):
             return self.classes_[descend(self._dag(), margins, self._taught())]
         on = sp.csr_array(scores > 0, dtype=np.int8)
         return _targets.answer(self.targets_, on, self.taxonomy_)
-
-    def _ridge_scores(self, new: Any) -> np.ndarray:
-        """p of every node."""
-        if self._is_linear():
-            return np.asarray(new @ self.coef_.T + self.intercept_)
-        return np.asarray(new @ self.dual_coef_, dtype=np.float64)
 
     def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
         """Turn scores p into margins p / (1 + C q)."""
@@ -148,15 +137,15 @@ class HierarchicalRLS(KernelClassifier):
         """K(x, x) of new points."""
         if self._is_linear():
             return np.asarray(new.multiply(new).sum(axis=1)).ravel()
-        if self._is_precomputed():
+        if self._kernel_is("precomputed"):
             values = np.ones(new.shape[0]) if given is None else np.asarray(given, dtype=float)
             if values.shape != (new.shape[0],):
                 raise UserError(
                     f"self_kernel has shape {values.shape}, but X has {new.shape[0]} rows. "
                     f"Give K(x, x) of each."
                 )
-            return values + self._constant()
-        return np.asarray(self.kernel.diagonal(X), dtype=float) + self._constant()
+            return values + self._bias() ** 2
+        return np.asarray(self.kernel.diagonal(X), dtype=float) + self._bias() ** 2
 
     def _dag(self) -> Dag:
         if self.taxonomy_ is not None:

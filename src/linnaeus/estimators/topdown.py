@@ -7,7 +7,7 @@ of nodes are put together along paths; see docs/maths/topdown.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Self, cast
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linnaeus.decisions import labels
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
-from linnaeus.estimators._linear import BLOCK_BYTES, LinearClassifier, class_costs
+from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
@@ -438,6 +438,5 @@ class TopDown(LinearClassifier):
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
 
-    def _row_blocks(self, n: int) -> Iterator[slice]:
-        step = max(1, BLOCK_BYTES // (8 * self.decoder_.fam.n_nodes))
-        return (slice(a, min(a + step, n)) for a in range(0, n, step))
+    def _n_scores(self) -> int:
+        return self.decoder_.fam.n_nodes

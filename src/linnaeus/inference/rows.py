@@ -15,6 +15,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
 BLOCK_ENTRIES = 1 << 21  # 16 MB of float64
+SCORE_ENTRIES = 1 << 23  # 64 MB: a product with all weights has its price for each block
 
 
 def as_matrix(scores: Any) -> FloatArray:
@@ -34,11 +35,16 @@ def as_matrix(scores: Any) -> FloatArray:
     return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)
 
 
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices over the rows, each with about `BLOCK_ENTRIES` entries."""
-    step = max(1, BLOCK_ENTRIES // max(1, n_columns))
+def row_blocks(n_rows: int, n_columns: int, entries: int = BLOCK_ENTRIES) -> Iterator[slice]:
+    """Slices over the rows, each with about so many entries."""
+    step = max(1, entries // max(1, n_columns))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def score_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """The same for scores that a model is about to make, with about `SCORE_ENTRIES` entries."""
+    return row_blocks(n_rows, n_columns, SCORE_ENTRIES)
 
 
 def finite_blocks(scores: FloatArray) -> Iterator[tuple[slice, FloatArray]]:

@@ -134,10 +134,17 @@ def _collect(
             parts.append(block.coef)
         else:
             coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
-            coef[at : at + block.w_bias.size] = block.coef.T
+            coef[at : at + block.w_bias.size] = class_rows(block.coef)
         at += block.w_bias.size
         blocks.append(block._replace(coef=None))
     return (coef if coef is not None else sp.csr_array(sp.vstack(parts))), blocks
+
+
+def class_rows(W: FloatArray) -> FloatArray:
+    """The weights of a block, class by class: (lanes, d)."""
+    out = np.empty(W.shape[::-1], dtype=W.dtype)
+    fast.transpose(W, out)
+    return out
 
 
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:

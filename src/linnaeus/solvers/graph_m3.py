@@ -26,13 +26,13 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
+from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers import graph_m3_fast as fast
 from linnaeus.solvers.problem import Rows, example_weights
 from linnaeus.solvers.structured import Fitted
 
 SLOTS = 8  # labellings stored per example at first
 BLOCK = 64  # examples whose kernel scores are made at once
-BLOCK_BYTES = 64 << 20
 SWEEPS = 8  # between two certificates, at most
 PROMISING = 1.1  # sweeps that leave so many times the tolerance call for a certificate
 
@@ -174,7 +174,7 @@ def _certify(
     """One pass over all examples: slacks, gaps, both objectives."""
     n = scores.n
     slack, gaps, inner, norm2 = np.zeros(n), state.gaps, 0.0, 0.0
-    for at in _row_blocks(n, graph.n_blocks):
+    for at in score_blocks(n, graph.n_blocks):
         F, N = scores.of(at, state.N), state.N[at]
         H = F + problem.loss[at]
         true = np.take_along_axis(H, graph.start[:-1] + problem.truth[at], axis=1).sum(axis=1)
@@ -184,11 +184,6 @@ def _certify(
         inner += float(np.vdot(N, problem.loss[at]))
     objective = 0.5 * norm2 + float(problem.cost @ slack)
     return Certificate(slack, gaps.copy(), objective, -inner - 0.5 * norm2)
-
-
-def _row_blocks(n: int, n_blocks: int) -> list[slice]:
-    step = max(1, BLOCK_BYTES // (8 * max(1, n_blocks)))
-    return [slice(a, min(a + step, n)) for a in range(0, n, step)]
 
 
 def local_losses(

@@ -17,6 +17,7 @@ a matrix of its own: its share is `own` instead of K (then rows of D hold zero t
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 REPEATS = 3  # visits of a lane to an example while its features are at hand
@@ -81,26 +82,77 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
 
 
 @njit(cache=True, nogil=True)
-def _weights(rows, a, y, indptr, indices, data, bias, over_S, path, share, common, w):
-    """The weights of a lane, the constant feature last: v / S and what it has in common."""
-    w[:] = 0
-    for p in range(path.size):
-        c, row = share[p], common[path[p]]
-        for j in range(w.size):
-            w[j] += c * row[j]
-    for t in range(rows.size):
-        if a[t] != 0:
-            i, f = rows[t], a[t] * y[t] * over_S
-            ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-            for k in range(ix.size):
-                w[ix[k]] += f * xs[k]
-            w[w.size - 1] += f * bias
+def count_features(ptr, rows, indptr, indices, stamp, n_tokens, n_features):
+    """The nonzeros of the rows of each lane, and how many features they have.
+
+    stamp : (d,) int64, zero beforehand; n_tokens, n_features : (lanes,) int64  results
+    """
+    for b in range(n_tokens.size):
+        n_tokens[b] = n_features[b] = 0
+        for t in range(ptr[b], ptr[b + 1]):
+            for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
+                n_features[b] += stamp[indices[k]] != b + 1
+                stamp[indices[k]] = b + 1
+            n_tokens[b] += indptr[rows[t] + 1] - indptr[rows[t]]
 
 
 @njit(cache=True, nogil=True)
-def _visit_lane(live, rows, a, y, before, draws, indptr, indices, data, norm2, bias, cost, row_cost,
+def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, feature, place):
+    """Number the features of each lane anew, in ascending order, the constant feature last.
+
+    numbered    : (lanes,) bool   whether a lane has numbers of its own
+    feature_ptr : (lanes + 1,)    starts of the lists of features, known beforehand
+    at, ids     : result: ids[at[t] : ] are the numbers of the features of rows[t]; those in
+        `indices` for a lane that has no numbers of its own
+    feature     : result: number -> feature
+    place       : (d,) int64, zero beforehand
+    """
+    d, done = place.size, 0
+    for b in range(numbered.size):
+        if not numbered[b]:
+            for t in range(ptr[b], ptr[b + 1]):
+                at[t] = indptr[rows[t]]
+            continue
+        for t in range(ptr[b], ptr[b + 1]):
+            for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
+                place[indices[k]] = -1
+        mine, n = feature[feature_ptr[b] : feature_ptr[b + 1]], 0
+        for j in range(d):
+            if place[j] == -1:
+                place[j], mine[n] = n, j
+                n += 1
+        mine[n] = d
+        for t in range(ptr[b], ptr[b + 1]):
+            at[t] = done
+            for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
+                ids[done] = place[indices[k]]
+                done += 1
+
+
+@njit(cache=True, nogil=True)
+def _weights(rows, a, y, at, ids, indptr, data, bias, over_S, path, share, common, feature, w):
+    """The weights of a lane at its features: v / S and what it has in common."""
+    w[:] = 0
+    for p in range(path.size):
+        c, row = share[p], common[path[p]]
+        for t in range(w.size):
+            w[t] += c * row[feature[t]]
+    last = w.size - 1
+    for t in range(rows.size):
+        if a[t] != 0:
+            x = data[indptr[rows[t]] : indptr[rows[t] + 1]]
+            ix, f = ids[at[t] : at[t] + x.size], a[t] * y[t] * over_S
+            for k in range(x.size):
+                w[ix[k]] += f * x[k]
+            w[last] += f * bias
+
+
+@njit(cache=True, nogil=True)
+def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bias, cost, row_cost,
                 squared, relax, k, k_bias, w):  # fmt: skip
-    """Visit the first `live` examples of a lane in random order; return how many stay, and the gap.
+    """Visit the first `live` examples in `order`, at random.
+
+    Return how many stay, and the gap and the objective as far as they were seen.
 
     An example with a = 0 whose margin is kept by far is put behind the others until the next
     sweep.
@@ -108,87 +160,82 @@ def _visit_lane(live, rows, a, y, before, draws, indptr, indices, data, norm2, b
     kind = w.dtype.type
     one, zero, half, last = kind(1.0), kind(0.0), kind(0.5), w.size - 1
     bias2 = bias * bias * k_bias
-    measured, t = 0.0, 0
+    gap, value, t = 0.0, 0.0, 0
     while t < live:
         other = t + int(draws[t] * (live - t))
-        rows[t], rows[other] = rows[other], rows[t]
-        y[t], y[other] = y[other], y[t]
-        a[t], a[other] = a[other], a[t]
-        before[t], before[other] = before[other], before[t]
-        i = rows[t]
-        ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        order[t], order[other] = order[other], order[t]
+        e = order[t]
+        i = rows[e]
+        x = data[indptr[i] : indptr[i + 1]]
+        ix = ids[at[e] : at[e] + x.size]
         z = bias * w[last]
-        for j in range(ix.size):
-            z += xs[j] * w[ix[j]]
-        short = one - y[t] * z
+        for j in range(x.size):
+            z += x[j] * w[ix[j]]
+        short = one - y[e] * z
         loss = short if short > zero else zero
-        u = row_cost[i] * (cost[1] if y[t] > 0 else cost[0])
+        u = row_cost[i] * (cost[1] if y[e] > 0 else cost[0])
         s = half / u if squared else zero
-        if squared:
-            measured += u * loss * loss + half * s * a[t] * a[t] - a[t] * short
-        else:
-            measured += u * loss - a[t] * short
+        lost = u * loss * loss if squared else u * loss
+        gap += lost + half * s * a[e] * a[e] - a[e] * short
+        value += lost + half * a[e] * (one - short)
         curve = k * norm2[i] + bias2 + s
-        new = a[t] + relax * (short - s * a[t]) / curve if curve > zero else u
+        new = a[e] + relax * (short - s * a[e]) / curve if curve > zero else u
         new = new if new > zero else zero
         new = new if squared or new < u else u
-        step = (new - a[t]) * y[t]
+        step = (new - a[e]) * y[e]
         if step != zero:
-            a[t] = new
+            a[e] = new
             w[last] += k_bias * bias * step
             f = k * step
-            for j in range(ix.size):
-                w[ix[j]] += f * xs[j]
+            for j in range(x.size):
+                w[ix[j]] += f * x[j]
         elif new == zero and short < kind(SURE):
             live -= 1
-            rows[t], rows[live] = rows[live], rows[t]
-            y[t], y[live] = y[live], y[t]
-            a[t], a[live] = a[live], a[t]
-            before[t], before[live] = before[live], before[t]
+            order[t], order[live] = order[live], order[t]
             continue
         t += 1
-    return live, measured
+    return live, gap, value
 
 
 @njit(cache=True, nogil=True)
-def visit(lanes, ptr, live, rows, a, y, before, draws, indptr, indices, data, norm2, bias, cost,
-          row_cost, squared, relax, over_S, k, k_bias, share_bias, path_ptr, path, share, common,
-          work, measured):  # fmt: skip
+def visit(lanes, ptr, live, order, rows, a, y, numbered, feature_ptr, at, ids, feature, draws,
+          indptr, indices, data, norm2, bias, cost, row_cost, squared, relax, over_S, k, k_bias,
+          share_bias, path_ptr, path, share, common, measured):  # fmt: skip
     """Visit every lane once, in the order of `lanes`; return sum over lanes of ||dv||^2 / S.
 
-    ptr, rows, a, y : CSR lists of examples, dual variables and labels of each lane; reordered
-    before : dual variables of an earlier time, reordered likewise
-    live   : (lanes,) int64         how many of each list are visited; updated
+    ptr, rows, a, y : CSR lists of examples, dual variables and labels of each lane; a is updated
+    order  : likewise, those to be visited first; live : (lanes,) int64 how many these are
+    numbered, ... feature : see `number_features`
     draws  : (longest list,) float64  uniform in [0, 1)
     over_S, k, k_bias : (lanes,)    1 / S, K_bb, and the K_bb of the constant
     path_ptr, path, share : CSR rows of B, columns are rows of `common`
     common : (m, d + 1) float       D = B' V; updated
-    work   : (2, d + 1) float; measured : (lanes,) float64  result: the gap seen
+    measured : (2, lanes) float64   result: the gap and the objective seen
     """
-    w, dv = work[0], work[1]
-    last, size = w.size - 1, 0.0
-    one = w.dtype.type(1.0)
+    d, size = common.shape[1] - 1, 0.0
+    every = np.arange(d + 1).astype(np.uint32)
+    w_all, dv = np.empty(d + 1, data.dtype), np.empty(d + 1, data.dtype)
     for q in range(lanes.size):
         b = lanes[q]
-        here = slice(ptr[b], ptr[b + 1])
-        mine = slice(path_ptr[b], path_ptr[b + 1])
-        _weights(rows[here], a[here], y[here], indptr, indices, data, bias, over_S[b],
-                 path[mine], share[mine], common, w)  # fmt: skip
-        dv[:] = w
-        live[b], measured[b] = _visit_lane(
-            live[b], rows[here], a[here], y[here], before[here], draws, indptr, indices, data,
+        here, mine = slice(ptr[b], ptr[b + 1]), slice(path_ptr[b], path_ptr[b + 1])
+        names = feature[feature_ptr[b] : feature_ptr[b + 1]] if numbered[b] else every
+        of = ids if numbered[b] else indices
+        n = names.size
+        w = w_all[:n]
+        _weights(rows[here], a[here], y[here], at[here], of, indptr, data, bias, over_S[b],
+                 path[mine], share[mine], common, names, w)  # fmt: skip
+        dv[:n] = w
+        live[b], measured[0, b], measured[1, b] = _visit_lane(
+            live[b], order[here], draws, rows[here], a[here], y[here], at[here], of, indptr, data,
             norm2, bias, cost[:, b], row_cost, squared, relax, k[b], k_bias[b], w,
         )  # fmt: skip
-        f = one / k[b]
-        for j in range(last):
-            dv[j] = (w[j] - dv[j]) * f
-            size += dv[j] * dv[j] * over_S[b]
-        dv[last] = (w[last] - dv[last]) / k_bias[b]
-        size += dv[last] * dv[last] * over_S[b]
+        for t in range(n):
+            dv[t] = (w[t] - dv[t]) / (k[b] if t < n - 1 else k_bias[b])
+            size += dv[t] * dv[t] * over_S[b]
         if not share_bias:
-            dv[last] = 0
+            dv[n - 1] = 0
         for p in range(path_ptr[b], path_ptr[b + 1]):
             c, row = share[p], common[path[p]]
-            for j in range(w.size):
-                row[j] += c * dv[j]
+            for t in range(n):
+                row[names[t]] += c * dv[t]
     return size

@@ -61,7 +61,8 @@ def weighted_examples(
 
 def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
     """||x||^2 of every row, the constant feature included."""
-    return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel() + bias**2
+    square = sp.csr_array((np.square(X.data), X.indices, X.indptr), shape=X.shape)
+    return np.asarray(square.sum(axis=1), dtype=np.float64).ravel() + bias**2
 
 
 class Solution(NamedTuple):
@@ -83,3 +84,10 @@ class Solution(NamedTuple):
         """The relative duality gap of all classes together: (P - D) / max(1, |P|)."""
         total = float(self.objective.sum())
         return (total - float(self.dual.sum())) / max(1.0, abs(total))
+
+
+class Joint(NamedTuple):
+    """The answer of a problem that joins classes and other nodes."""
+
+    solution: Solution
+    W_I: FloatArray  # (n_internal, d + 1), the constant feature last

@@ -31,14 +31,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from linnaeus.execution import Executor, Serial
-from linnaeus.solvers import dual, joint
-from linnaeus.solvers.problem import FloatArray, Rows, Solution, weighted_examples
+from linnaeus.solvers import dual, joint, joint_blocks
+from linnaeus.solvers.elimination import solver_of
+from linnaeus.solvers.problem import FloatArray, Joint, Rows, Solution, weighted_examples
 
 MEMORY = 4  # rounds remembered to speed the internal nodes up
-FEATURES = 4096  # right-hand sides solved at once
 INNER_EPOCHS = 5  # of a leaf between two means; doubled every third round
 
 
@@ -141,13 +140,6 @@ def means(mix: sp.csr_array, columns: Any, W_I: FloatArray) -> FloatArray:
     return np.asarray(here.astype(W_I.dtype) @ W_I)
 
 
-class Result(NamedTuple):
-    """Weights of leaves and internal nodes, the constant feature last, and the certificate."""
-
-    solution: Solution
-    W_I: FloatArray  # (n_internal, d + 1)
-
-
 def solve(
     X: sp.csr_array,
     Y: sp.csr_array,
@@ -165,7 +157,7 @@ def solve(
     dtype: Any = np.float64,
     seed: int = 0,
     executor: Executor | None = None,
-) -> Result:
+) -> Joint:
     """Alternate between leaves and internal nodes until the relative duality gap is `tol`.
 
     share_bias : whether the weight of the constant feature is pulled towards the neighbours
@@ -178,21 +170,11 @@ def solve(
         found = joint.coupling(structure.S, structure.mix, structure.reduced())
     if found is not None:
         cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
-        joint_options = joint.Options(loss == "squared_hinge", float(bias), share_bias, seed)
-        return Result(
-            *joint.solve(
-                X,
-                Y,
-                found,
-                weight,
-                cost,
-                joint_options,
-                tol=tol,
-                max_rounds=max_iter,
-                dtype=dtype,
-                executor=executor,
-            )
-        )
+        joint_options = joint_blocks.Options(loss == "squared_hinge", float(bias), share_bias, seed)
+        return joint.solve(
+            X, Y, found, weight, cost, joint_options, tol=tol, max_rounds=max_iter, dtype=dtype,
+            executor=executor,
+        )  # fmt: skip
     shared = dual.shared_arrays(X, weight, bias, dtype)
     options = dual.Options(loss == "squared_hinge", float(bias), tol, 0, seed, 0.0, True)
     outer = _Outer(structure, X.shape[1], dtype, schedule, share_bias)
@@ -210,7 +192,7 @@ def solve(
     coef, intercept = best.weights(structure, bias)
     objective, dual_value = np.array([best.primal]), np.array([best.dual])
     solution = Solution(coef, intercept, objective, dual_value, len(trace), trace)
-    return Result(solution, best.W_I)
+    return Joint(solution, best.W_I)
 
 
 class _Best(NamedTuple):
@@ -401,54 +383,3 @@ class Mixing:
 def dot(A: FloatArray, B: FloatArray) -> float:
     """The sum of all products; rows are added up in double precision."""
     return float(np.einsum("ij,ij->i", A, B).sum(dtype=np.float64))
-
-
-def solver_of(matrix: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
-    """Solve with this sparse symmetric positive matrix for many right-hand sides."""
-    if matrix.shape[0] == 0:
-        return lambda rhs: rhs
-    tiny = 1e-12 * float(matrix.diagonal().max())  # a component without ground is singular
-    matrix = sp.csr_array(matrix + tiny * sp.eye_array(matrix.shape[0]))
-    below = sp.csr_array(sp.tril(matrix, -1))
-    below.eliminate_zeros()
-    if (np.diff(below.indptr) <= 1).all():
-        return _two_passes(matrix.diagonal(), below)
-    factor = splu(sp.csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A")
-
-    def solve_all(rhs: FloatArray) -> FloatArray:
-        out = np.empty_like(rhs)
-        for j in range(0, rhs.shape[1], FEATURES):
-            out[:, j : j + FEATURES] = factor.solve(rhs[:, j : j + FEATURES].astype(np.float64))
-        return out
-
-    return solve_all
-
-
-def _two_passes(diagonal: FloatArray, below: sp.csr_array) -> Callable[[FloatArray], FloatArray]:
-    """Solve on a forest whose nodes have at most one neighbour of lower number, their parent.
-
-    Up: D_n = L_nn - sum_c L_nc^2 / D_c and r_n = h_n - sum_c (L_nc / D_c) r_c over children c;
-    down: w_n = (r_n - L_np w_p) / D_n. D is computed once.
-    """
-    n = diagonal.size
-    parent, edge = np.full(n, -1), np.zeros(n)
-    has = np.flatnonzero(np.diff(below.indptr))
-    parent[has], edge[has] = below.indices, below.data
-    D = diagonal.astype(np.float64)
-    for v in range(n - 1, -1, -1):
-        if parent[v] >= 0:
-            D[parent[v]] -= edge[v] ** 2 / D[v]
-
-    def solve_all(rhs: FloatArray) -> FloatArray:
-        w = rhs.copy()
-        kind = w.dtype.type
-        for v in range(n - 1, -1, -1):
-            if parent[v] >= 0:
-                w[parent[v]] -= kind(edge[v] / D[v]) * w[v]
-        for v in range(n):
-            if parent[v] >= 0:
-                w[v] -= kind(edge[v]) * w[parent[v]]
-            w[v] /= kind(D[v])
-        return w
-
-    return solve_all

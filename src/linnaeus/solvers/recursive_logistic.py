@@ -28,15 +28,14 @@ from linnaeus.execution import Executor, Serial
 from linnaeus.solvers import logistic, tree_logistic
 from linnaeus.solvers import logistic_fast as fast
 from linnaeus.solvers.ascent import TIGHT
+from linnaeus.solvers.elimination import solver_of
 from linnaeus.solvers.logistic import LANES
-from linnaeus.solvers.problem import FloatArray, Rows, Solution, weighted_examples
+from linnaeus.solvers.problem import FloatArray, Joint, Rows, Solution, weighted_examples
 from linnaeus.solvers.recursive import (
     MEMORY,
     Mixing,
-    Result,
     Structure,
     dot,
-    solver_of,
     visiting_groups,
 )
 
@@ -143,7 +142,7 @@ def solve(
     dtype: Any = np.float64,
     seed: int = 0,
     executor: Executor | None = None,
-) -> Result:
+) -> Joint:
     """Solve until the relative duality gap is `tol`, in at most `max_iter` rounds."""
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
@@ -187,7 +186,7 @@ def solve(
 def _alternate(
     state: _State, groups: list[_Group], solve_leaves: Callable[..., Solution],
     measure: Callable[[], list[Measured]], exact: bool, bias: float, tol: float, max_iter: int,
-) -> Result:  # fmt: skip
+) -> Joint:  # fmt: skip
     """Rounds over all groups until the gap is small enough."""
     parts: list[Solution | None] = [None] * len(groups)
     trace: list[dict[str, float]] = []
@@ -217,7 +216,7 @@ def _alternate(
     return _result(*best, dual_value, bias, len(trace), trace)
 
 
-def _joint_result(answer: tree_logistic.Answer, bias: float) -> Result:
+def _joint_result(answer: tree_logistic.Answer, bias: float) -> Joint:
     trace = [
         {"seconds": seconds, "objective": value, "gap": gap / max(1.0, abs(value))}
         for seconds, value, gap in answer.trace
@@ -229,9 +228,9 @@ def _joint_result(answer: tree_logistic.Answer, bias: float) -> Result:
 def _result(
     objective: float, W_T: FloatArray, W_I: FloatArray, dual_value: float, bias: float,
     n_rounds: int, trace: list[dict[str, float]],
-) -> Result:  # fmt: skip
+) -> Joint:  # fmt: skip
     solution = Solution(
         np.ascontiguousarray(W_T[:, :-1]), bias * W_T[:, -1].astype(np.float64),
         np.array([objective]), np.array([dual_value]), n_rounds, trace,
     )  # fmt: skip
-    return Result(solution, W_I)
+    return Joint(solution, W_I)

@@ -28,6 +28,7 @@ from linnaeus.solvers import ascent, newton
 from linnaeus.solvers import increments_fast as increments
 from linnaeus.solvers import logistic_fast as fast
 from linnaeus.solvers.ascent import Values
+from linnaeus.solvers.elimination import forest_of, pivots
 from linnaeus.solvers.problem import FloatArray, Rows, squared_norms
 from linnaeus.solvers.recursive import Structure
 
@@ -47,29 +48,21 @@ class Tree(NamedTuple):
 
 def tree_of(structure: Structure) -> Tree | None:
     """The forest, or None if the graph is another."""
-    n_inner, K = structure.L_IT.shape
+    n_inner = structure.L_II.shape[0]
     L = sp.csr_array(
         sp.block_array(
             [[structure.L_II, structure.L_IT], [structure.L_IT.T, sp.diags_array(structure.S)]]
         )
     )
-    below = sp.csr_array(sp.tril(L, -1))
-    below.eliminate_zeros()
-    if (np.diff(below.indptr) > 1).any():
+    forest = forest_of(L)
+    if forest is None:
         return None
-    parent, edge = np.full(n_inner + K, -1, dtype=np.int64), np.zeros(n_inner + K)
-    has = np.flatnonzero(np.diff(below.indptr))
-    parent[has], edge[has] = below.indices, below.data
+    parent, edge, pivot = forest
     ground = np.maximum(np.asarray(L.sum(axis=1)).ravel(), 0.0)
-    inverse, blank = np.empty(n_inner + K), np.empty(0)
-    tree = Tree(parent, edge, L.diagonal(), ground, inverse, blank)
-    fast.eliminate(tree, np.zeros(K), inverse)
-    inner = Tree(parent[:n_inner], edge, structure.L_II.diagonal(), ground, blank, blank)
-    inner_inverse = np.empty(n_inner)
-    fast.eliminate(inner, blank, inner_inverse)
-    if not (np.isfinite(inverse).all() and (inverse > 0).all()):
+    if not (np.isfinite(pivot).all() and (pivot > 0).all()):
         return None  # a part without any ground
-    return tree._replace(inner_inverse=inner_inverse)
+    inner = pivots(parent[:n_inner], edge, structure.L_II.diagonal())
+    return Tree(parent, edge, L.diagonal(), ground, 1.0 / pivot, 1.0 / inner)
 
 
 class Answer(NamedTuple):
