@@ -86,9 +86,10 @@ def test_the_algorithm_of_the_paper_reaches_the_same_optimum(golden_file):
 
 
 def test_consistent_competitors(golden_file):
-    for case in golden_file("hm3_variants")["variants"]:
-        if case["variant"] != "consistent_training":
-            continue
+    variants = golden_file("hm3_variants")["variants"]
+    cases = [case for case in variants if case["variant"] == "consistent_training"]
+    assert cases
+    for case in cases:
         Y, tax = (np.array(case["Y"]) > 0).astype(np.int8), forest_of(case["parent"])
         fitted = hm3.solve(
             sp.csr_array(case["X"]), Y, case["parent"], C=case["C"], loss=LOSSES[case["loss"]],
@@ -116,16 +117,21 @@ def test_the_certificate_is_exact(optimizer, root_edges, consistent, loss):
     np.testing.assert_allclose(fitted.slack, slack, atol=1e-9)
     norm2 = np.square(fitted.W).sum()
     assert fitted.objective == pytest.approx(0.5 * norm2 + 0.7 * slack.sum())
+    nu, norm2 = fitted.N / fitted.stretch, norm2 / fitted.stretch**2
     tables = edge_losses(tax, Y, loss, root_edges).reshape(len(Y), -1)
-    assert fitted.dual == pytest.approx(-(tables * fitted.N).sum() - 0.5 * norm2)
-    assert fitted.gaps.sum() == pytest.approx(fitted.objective - fitted.dual)
+    assert fitted.dual == pytest.approx(-(tables * nu).sum() - 0.5 * norm2)
+    slack = slacks_by_enumeration(tax, Y, X @ (X.T @ nu), loss, root_edges, consistent)
+    plain = 0.5 * norm2 + 0.7 * slack.sum()
+    assert fitted.gaps.sum() == pytest.approx(plain - fitted.dual)
+    assert fitted.objective <= plain * (1 + 1e-12)
     assert (fitted.gaps >= -1e-9).all()
     assert fitted.trace[-1]["objective"] == fitted.objective
 
 
 def test_marginals_stay_feasible():
     tax, X, Y = random_problem(1)
-    N = hm3.solve(sp.csr_array(X), Y, tax.tree.parent, C=2.0, tol=1e-6).N.reshape(len(Y), -1, 4)
+    fitted = hm3.solve(sp.csr_array(X), Y, tax.tree.parent, C=2.0, tol=1e-6)
+    N = (fitted.N / fitted.stretch).reshape(len(Y), -1, 4)
     edges = markov_edges(tax.tree)
     above = np.where(edges.parent < 0, 1, Y[:, edges.parent])
     mu = 2.0 * np.eye(4)[2 * above + Y[:, edges.child]] - N
@@ -136,6 +142,29 @@ def test_marginals_stay_feasible():
         seen += [mu[:, e, 1] + mu[:, e, 3] for e in np.flatnonzero(edges.child == j)]
         for other in seen[1:]:
             np.testing.assert_allclose(seen[0], other, atol=1e-10)
+
+
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_weights_are_stretched_where_that_pays(precomputed):
+    tax, X, Y = random_problem(10, d=100)
+    data = X @ X.T if precomputed else sp.csr_array(X)
+    fitted = hm3.solve(
+        data, Y, tax.tree.parent, C=10.0, precomputed=precomputed, optimizer="csga", max_iter=4
+    )
+    assert fitted.stretch > 1.0
+    slack = slacks_by_enumeration(tax, Y, (X @ X.T) @ fitted.N, "delta")
+    np.testing.assert_allclose(fitted.slack, slack, atol=1e-9)
+    assert fitted.objective < fitted.dual + fitted.gaps.sum()
+
+
+@pytest.mark.parametrize("optimizer", ["pairwise", "csga"])
+def test_no_example_has_weight(optimizer):
+    tax, X, Y = random_problem(11)
+    fitted = hm3.solve(
+        sp.csr_array(X), Y, tax.tree.parent, sample_weight=np.zeros(len(Y)), optimizer=optimizer
+    )
+    assert fitted.objective == 0.0 and fitted.n_iter == 1
+    assert not fitted.N.any()
 
 
 @pytest.mark.parametrize("optimizer", ["pairwise", "csga"])
@@ -234,6 +263,8 @@ def test_mistakes_are_named():
         hm3.solve(X, Y, tax.tree.parent, competitors="few")
     with pytest.raises(ValueError, match="freq is 0"):
         hm3.solve(X, Y, tax.tree.parent, freq=0)
+    with pytest.raises(ValueError, match="max_iter is 0"):
+        hm3.solve(X, Y, tax.tree.parent, max_iter=0)
     with pytest.raises(ValueError, match="C is 0"):
         hm3.solve(X, Y, tax.tree.parent, C=0)
     with pytest.raises(ValueError, match="'hamming' is not known"):

@@ -28,21 +28,22 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers import hm3_fast as fast
-from linnaeus.solvers.hm3_rows import Problem, prepare
+from linnaeus.solvers.hm3_rows import Problem, check_competitors, edge_codes, prepare, record
 from linnaeus.solvers.structured import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-COMPETITORS = ("all", "consistent")
-
 STEPS = 8  # pairwise steps of one visit at most
 ENOUGH = 0.3  # a visit ends when the gap is this part of what it was
 SWEEPS = 3  # over a block of kernel rows
 BLOCK = 256  # kernel rows scored at once
-PROMISING = 1.1  # a pass that measures so many times the tolerance calls for a certificate
-PASSES = 8  # of a round at most
+STRETCHES = 1.0 + 1e-3 * np.array([0.0, 0.25, 1.0, 2.0, 4.0, 10.0, 40.0])  # of the weights
+EXPECTED = 0.5  # a certificate's gap by that measured in the pass before, at first
+PASSES, MOST, VISITS = 8, 64, 16_384  # of a round: passes at most, more where these are few visits
+EARLY = 2  # first passes, of one step a visit
+TURNS = 3  # one pass of so many goes over all examples
 FRESH = 16  # rounds after which the weights are made anew from nu
 
 
@@ -78,35 +79,37 @@ def solve(
     optimizer : "pairwise" or "csga"
     freq : steps of one visit at most; for "csga", for each time that an example is drawn
     tol : stop when the duality gap is at most this part of the objective
-    max_iter : rounds at most. A round of "pairwise" is a pass over all examples, up to seven more
-        over examples drawn by their gaps or all of them, and a certificate; one of "csga" is a
-        working set and a certificate.
+    max_iter : rounds at most. A round of "pairwise" has up to 16 passes, the first one eight, more
+        where examples are few: one of three over all, the others over examples drawn by their
+        gaps; then a certificate. One of "csga" is a working set and a certificate.
     dtype : of weights, kernel and nu; marginals, gaps and objectives are float64
 
     Returns
     -------
-    `Fitted`, blocks in the order (edge, code). Every record of the trace is exact.
+    `Fitted`, blocks in the order (edge, code). Every record of the trace is exact. The weights
+    are those of nu times `stretch`, whichever of STRETCHES makes the objective smallest.
     """
-    _check(optimizer, competitors, freq)
+    _check(optimizer, competitors, freq, max_iter)
     made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
     problem = prepare(X, Y, parent, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
-    ascent.certify()
-    while not ascent.is_solved(tol) and ascent.n_iter < max_iter:
+    while ascent.n_iter < max_iter:
         _ROUNDS[optimizer](ascent, freq or STEPS, tol)
         ascent.n_iter += 1
         if ascent.n_iter % FRESH == 0:
             ascent.renew()
-        ascent.certify()
+        if ascent.certify() <= tol * abs(ascent.objective):
+            break
     return ascent.fitted()
 
 
-def _check(optimizer: str, competitors: str, freq: int | None) -> None:
+def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) -> None:
+    if max_iter < 1:  # nothing would be certified
+        raise UserError(f"max_iter is {max_iter!r}. Use a positive number of rounds.")
     if optimizer not in _ROUNDS:
         raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
-    if competitors not in COMPETITORS:
-        raise UserError(f"competitors={competitors!r} is not known. Use 'all' or 'consistent'.")
+    check_competitors(competitors)
     if freq is not None and freq < 1:
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
 
@@ -131,8 +134,7 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
     Y = np.array([np.zeros_like(odd), np.ones_like(odd), odd, ~odd]).astype(np.int8)
     tables = edge_losses(taxonomy, sp.csr_array(Y), loss, root_edges)
     out = np.zeros((edges.child.size, 4, 4))
-    for y, table in zip(Y, tables, strict=True):
-        code = 2 * np.where(edges.parent < 0, 1, y[edges.parent]) + y[edges.child]
+    for code, table in zip(edge_codes(Y, edges), tables, strict=True):
         out[np.arange(code.size), code] = table
     return out
 
@@ -148,8 +150,10 @@ class _Ascent:
         self.Z = np.zeros((len(Y), width))
         self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
         self.squares = np.maximum(data.inputs.norm2, 0.0)
-        self.slack, self.gaps, self.exact = (np.zeros(len(Y)) for _ in range(3))
+        self.slacks = np.zeros((len(Y), STRETCHES.size))
+        self.gaps, self.exact = np.zeros(len(Y)), np.zeros(len(Y))
         self.objective = self.dual = 0.0
+        self.best, self.ratio = 0, EXPECTED
         self.rng = np.random.default_rng(seed)
         self.live = np.flatnonzero(cost > 0)
         self.n_iter, self.trace = 0, list[dict[str, float]]()
@@ -162,19 +166,19 @@ class _Ascent:
         fast.expand(model.above, model.below, model.column, V, out)
         return out.reshape(len(V), -1)
 
-    def is_solved(self, tol: float) -> bool:
-        """Whether the gap is at most `tol` times the objective."""
-        return self.objective - self.dual <= tol * abs(self.objective)
-
-    def certify(self) -> None:
-        """Exact slacks, gaps and objectives."""
-        norm2 = self.measure()
+    def certify(self) -> float:
+        """Exact slacks, gaps and objectives; returns the duality gap."""
+        norm2, measured = self.measure(), self.gaps.sum()
+        values = self.cost @ self.slacks + 0.5 * norm2 * np.square(STRETCHES)
+        self.dual = float(values[0]) - max(0.0, float(self.exact.sum()))
+        self.best = int(np.argmin(values))
+        self.objective = float(values[self.best])
+        gap = self.objective - self.dual
+        if measured > 0:
+            self.ratio = gap / measured
         self.gaps[:] = self.exact
-        self.objective = float(self.cost @ self.slack + 0.5 * norm2)
-        self.dual = self.objective - max(0.0, float(self.exact.sum()))
-        seconds = time.perf_counter() - self.began
-        gap = (self.objective - self.dual) / max(1.0, abs(self.objective))
-        self.trace.append({"seconds": seconds, "objective": self.objective, "gap": gap})
+        self.trace.append(record(time.perf_counter() - self.began, self.objective, gap))
+        return gap
 
     def measure(self) -> float:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
@@ -185,14 +189,16 @@ class _Ascent:
     def renew(self) -> None:
         """Make anew, from nu, what steps have kept up to date."""
 
-    def weights(self) -> Any:
+    def weights(self, stretch: float) -> Any:
         return None
 
     def fitted(self) -> Fitted:
-        N = self.expand(self.Z)
+        stretch = float(STRETCHES[self.best])
+        N, slack = self.expand(self.Z), self.slacks[:, self.best].copy()
+        N *= stretch
         return Fitted(
-            N, self.weights(), self.slack, self.exact, self.objective, self.dual, self.n_iter,
-            self.trace,
+            N, self.weights(stretch), slack, self.exact, self.objective, self.dual, self.n_iter,
+            self.trace, stretch,
         )  # fmt: skip
 
 
@@ -212,15 +218,16 @@ class _Linear(_Ascent):
 
     def measure(self) -> float:
         norm2: float = fast.measure_linear(
-            self.model, *self.rows, self.Y, self.cost, self.V, self.Z, self.slack, self.exact,
-            self.s, self.work,
+            self.model, *self.rows, self.Y, self.cost, self.V, self.Z, STRETCHES, self.slacks,
+            self.exact, self.s, self.work,
         )  # fmt: skip
         return norm2
 
     def renew(self) -> None:
         self.V[:] = self.data.matrix.T @ self.Z
 
-    def weights(self) -> Any:
+    def weights(self, stretch: float) -> Any:
+        self.V *= stretch
         return self.expand(self.V)
 
 
@@ -247,35 +254,44 @@ class _Kernel(_Ascent):
         for part in _blocks(len(self.Y)):
             total += fast.measure_scored(
                 part.start, self.model, self.K[part] @ self.N, self.Y, self.cost, self.Z,
-                self.slack, self.exact, self.work,
+                STRETCHES, self.slacks, self.exact, self.work,
             )  # fmt: skip
         return total
 
 
 def _pairwise(ascent: _Ascent, limit: int, tol: float) -> None:
     """Passes over all examples and passes over those drawn by their gaps, in turn."""
-    for turn in range(PASSES):
-        order = ascent.live if turn % 2 == 0 else np.unique(_drawn(ascent))
-        order = ascent.rng.permutation(order)
-        ascent.visit(order, np.full(order.size, limit), ENOUGH)
-        if ascent.gaps.sum() <= PROMISING * tol * ascent.dual:
+    few = PASSES if ascent.n_iter == 0 else 2 * PASSES  # the first certificate teaches the ratio
+    passes = max(few, min(MOST, VISITS // max(1, ascent.live.size)))
+    for turn in range(passes):
+        early = ascent.n_iter == 0 and turn < EARLY
+        order = ascent.rng.permutation(_chosen(ascent) if turn % TURNS else ascent.live)
+        ascent.visit(order, np.full(order.size, 1 if early else limit), ENOUGH)
+        if ascent.ratio * ascent.gaps.sum() <= tol * ascent.dual:
             break
+
+
+def _chosen(ascent: _Ascent) -> Numbers:
+    """Whom as many draws as there are examples would find, with Poisson counts."""
+    draws = _share(ascent) * ascent.live.size
+    return np.flatnonzero(ascent.rng.random(draws.size) < -np.expm1(-draws))
 
 
 def _csga(ascent: _Ascent, freq: int, tol: float) -> None:
     """A working set drawn by gap, with replacement; twice drawn, twice as many steps."""
-    chosen, count = np.unique(_drawn(ascent), return_counts=True)
+    drawn = ascent.rng.choice(ascent.gaps.size, size=ascent.live.size, p=_share(ascent))
+    chosen, count = np.unique(drawn, return_counts=True)
     order = ascent.rng.permutation(chosen.size)
     ascent.visit(chosen[order], -freq * count[order], 0.0)
 
 
-def _drawn(ascent: _Ascent) -> Numbers:
-    """As many examples as there are, drawn in proportion to their gaps."""
+def _share(ascent: _Ascent) -> Values:
+    """Of each example in the gaps; all alike where there are none."""
     gaps = np.maximum(ascent.gaps, 0.0)
-    total = gaps.sum()
-    if not total > 0:
-        return ascent.live
-    return ascent.rng.choice(gaps.size, size=ascent.live.size, p=gaps / total)
+    if not gaps.any():
+        gaps = np.ones_like(gaps)
+    share: Values = gaps / gaps.sum()
+    return share
 
 
 _ROUNDS = {"pairwise": _pairwise, "csga": _csga}
@@ -286,10 +302,21 @@ def _blocks(n: int) -> Iterator[slice]:
 
 
 def _work(k: int, n_edges: int, width: int) -> fast.Work:
-    h, mu = np.zeros((n_edges, 4)), np.zeros((n_edges, 4))
-    to, away = np.zeros(k, np.int8), np.zeros(k, np.int8)
     return fast.Work(
-        h, mu, np.zeros(n_edges, np.int8), np.zeros((k, 2)), to, away, np.zeros(k, np.int32),
-        np.zeros(k), np.zeros(k), np.zeros(k, np.int32), np.zeros(width), np.zeros(width),
-        np.zeros(width, np.int32),
-    )  # fmt: skip
+        h=np.zeros((n_edges, 4)),
+        mu=np.zeros((n_edges, 4)),
+        code=np.zeros(n_edges, np.int8),
+        up=np.zeros((k, 2)),
+        ends=np.zeros((k, 4)),
+        pick=np.zeros(n_edges, np.int8),
+        to=np.zeros(k, np.int8),
+        away=np.zeros(k, np.int8),
+        changed=np.zeros(n_edges, np.int32),
+        part=np.zeros(k, np.int32),
+        gain=np.zeros(k),
+        room=np.zeros(k),
+        size=np.zeros(k, np.int32),
+        score=np.zeros(width),
+        step=np.zeros(width),
+        moved=np.zeros(width, np.int32),
+    )

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.execution import Executor, Serial
-from linnaeus.losses import edge_losses, markov_edges
+from linnaeus.losses import edge_losses
 from linnaeus.solvers import hm3_edges_fast as fast
-from linnaeus.solvers.hm3_local import check_local
+from linnaeus.solvers.hm3_local import prepare_local
 from linnaeus.solvers.hm3_rows import (
     FLOOR,
     Certificate,
@@ -31,7 +31,6 @@ from linnaeus.solvers.hm3_rows import (
     Source,
     Values,
     edge_codes,
-    prepare,
     record,
     run,
 )
@@ -74,11 +73,11 @@ def solve(
     executor : where edges are solved side by side
     """
     made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
-    taxonomy, y, cost, data = prepare(X, Y, parent, **made)
-    edges = markov_edges(taxonomy.tree, root_edges)
+    problem, edges, local = prepare_local(X, Y, parent, root_edges, local, **made)
+    taxonomy, y, cost, data = problem
     tables = edge_losses(taxonomy, y, loss, root_edges, share)
     truth, n_edges = edge_codes(y, edges), edges.child.size
-    blocks = check_local(local, data, n_edges) or [None] * n_edges
+    blocks = local or [None] * n_edges
     options = Options(tol / 2, max_iter, seed, FLOOR / n_edges)
 
     def solve_one(e: int) -> tuple[Values, Outcome]:

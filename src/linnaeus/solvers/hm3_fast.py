@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numba import njit
 
-from linnaeus.inference.maxsum_fast import best, least
+from linnaeus.inference.maxsum_fast import best, climb
+from linnaeus.solvers.hm3_pairs_fast import code_of, pairwise
 
 
 class Model(NamedTuple):
@@ -49,8 +49,11 @@ class Work(NamedTuple):
     mu: Any  # (n_edges, 4) float64
     code: Any  # (n_edges,) int8, the true codes
     up: Any  # (n_nodes, 2) float64
+    ends: Any  # (n_nodes, 4) float64, of the best labeling and of the least
+    pick: Any  # (n_edges,) int8, labels of the child by those of the parent, as bits
     to: Any  # (n_nodes,) int8, the labeling to move to
     away: Any  # (n_nodes,) int8, the labeling to move from
+    changed: Any  # (n_edges,) int32, edges whose codes differ in `to` and `away`
     part: Any  # (n_nodes,) int32, which connected part of the difference a node is in
     gain: Any  # (n_nodes,) float64, of each part
     room: Any  # (n_nodes,) float64, of each part
@@ -114,103 +117,6 @@ def true_score(h, code):
     for e in range(code.size):
         total += h[e, code[e]]
     return total
-
-
-@njit(cache=True, nogil=True)
-def code_of(labels, a, b):
-    """The code of an edge."""
-    return 2 + labels[b] if a < 0 else 2 * labels[a] + labels[b]
-
-
-@njit(cache=True, nogil=True)
-def split(model, work):
-    """Number the connected parts of {nodes where `to` and `away` differ}; returns how many.
-
-    Measure for each: what a unit moved gains, how much there is to move, how many edges change.
-    An edge changes if an end does, and lies in one part only.
-    """
-    to, away, part = work.to, work.away, work.part
-    n_parts = 0
-    for r in model.root:
-        part[r] = -1
-        if to[r] != away[r]:
-            part[r] = n_parts
-            work.gain[n_parts], work.room[n_parts], work.size[n_parts] = 0.0, np.inf, 0
-            n_parts += 1
-    for e in range(model.below.size):
-        a, b = model.above[e], model.below[e]
-        if a >= 0:
-            part[b] = -1
-            if to[b] != away[b]:
-                part[b] = part[a]
-                if part[b] < 0:
-                    part[b] = n_parts
-                    work.gain[n_parts], work.room[n_parts], work.size[n_parts] = 0.0, np.inf, 0
-                    n_parts += 1
-        k = part[b]
-        if k < 0 and a >= 0:
-            k = part[a]
-        if k >= 0:
-            u, v = code_of(to, a, b), code_of(away, a, b)
-            work.gain[k] += work.h[e, u] - work.h[e, v]
-            work.room[k] = min(work.room[k], work.mu[e, v])
-            work.size[k] += 1
-    return n_parts
-
-
-@njit(cache=True, nogil=True)
-def swap(model, square, work):
-    """Move mass from `away` to `to`, every part as far as pays; returns what D gains."""
-    n_parts, rise = split(model, work), 0.0
-    for k in range(n_parts):  # gain becomes the step
-        gain, curve, tau = work.gain[k], square * work.size[k], 0.0
-        if gain > 0.0:
-            tau = work.room[k]
-            if 2.0 * curve * tau > gain:
-                tau = gain / (2.0 * curve)
-        work.gain[k] = tau
-        rise += tau * (gain - tau * curve)
-    for e in range(model.below.size):
-        a, b = model.above[e], model.below[e]
-        k = work.part[b]
-        if k < 0 and a >= 0:
-            k = work.part[a]
-        if k >= 0 and work.gain[k] > 0.0:
-            u, v, tau = code_of(work.to, a, b), code_of(work.away, a, b), work.gain[k]
-            work.mu[e, u] += tau
-            work.mu[e, v] = work.mu[e, v] - tau if tau < work.mu[e, v] else 0.0
-            work.h[e, u] -= square * tau
-            work.h[e, v] += square * tau
-    return rise
-
-
-@njit(cache=True, nogil=True)
-def pairwise(model, square, cost, floor, limit, enough, work):
-    """Up to `limit` pairwise steps, or until the gap is `enough` of what it was.
-
-    Returns the gap before the first step, and what D gained.
-
-    Away from the supported labeling with the smallest score, [GarberMeshi2016]. Where the two
-    labelings differ in several connected parts, each is a direction of its own, and since the
-    block of D is diagonal in the edges the best steps are independent.
-    """
-    first, rise = 0.0, 0.0
-    for step in range(limit):
-        value = best(
-            model.above, model.below, model.root, work.h, model.consistent, work.up, work.to
-        )
-        gap = cost * value - held(work.mu, work.h)
-        if step == 0:
-            first = gap
-        if gap <= enough * first or gap <= 0.0:
-            break
-        low = least(
-            model.above, model.below, model.root, work.h, work.mu, floor, work.up, work.away
-        )
-        if not low < value:
-            break
-        rise += swap(model, square, work)
-    return first, rise
 
 
 @njit(cache=True, nogil=True)
@@ -391,41 +297,65 @@ def add_to_block(F, g, s):
 
 
 @njit(cache=True, nogil=True)
-def measure(model, y, score, z, cost, work):
-    """xi, gap, and <nu, f> of one example."""
-    unfold(model, y, score, z, cost, work)
-    h, mu, norm = work.h, work.mu, 0.0
-    value = best(model.above, model.below, model.root, h, model.consistent, work.up, work.to)
-    true = true_score(h, work.code)
-    for e in range(h.shape[0]):
-        t = work.code[e]
-        for u in range(4):
-            if u != t:
-                norm += mu[e, u] * (h[e, t] - h[e, u] + model.loss[e, t, u])
-    return max(0.0, value - true), cost * max(value, true) - held(mu, h), norm
+def top(model, h, up):
+    """The score of the best labeling."""
+    climb(model.above, model.below, h, model.consistent, up)
+    value = 0.0
+    for r in model.root:
+        value += max(up[r, 0], up[r, 1])
+    return value
 
 
 @njit(cache=True, nogil=True)
-def measure_linear(model, indptr, indices, data, Y, costs, V, Z, slack, gaps, s, work):
-    """`measure` for all examples; returns the sum of <nu, f>."""
+def measure(model, y, score, z, cost, stretches, slack, work):
+    """gap and <nu, f> of one example; xi at its scores times each of `stretches` into `slack`.
+
+    The first stretch is 1.
+    """
+    unfold(model, y, score, z, cost, work)
+    h, mu, up, norm, part = work.h, work.mu, work.up, 0.0, 0.0
+    value, true = top(model, h, up), true_score(h, work.code)
+    gap = cost * max(value, true) - held(mu, h)
+    slack[0] = max(0.0, value - true)
+    for e in range(h.shape[0]):  # from here on mu holds the scores without losses
+        t = work.code[e]
+        loss = model.loss[e, t]
+        for u in range(4):
+            f = h[e, u] - loss[u]
+            norm += mu[e, u] * (h[e, t] - f)
+            mu[e, u] = f
+        part += h[e, t] - loss[t]
+    for k in range(1, stretches.size):
+        more = stretches[k] - stretches[k - 1]
+        for e in range(h.shape[0]):
+            for u in range(4):
+                h[e, u] += more * mu[e, u]
+        true += more * part
+        slack[k] = max(0.0, top(model, h, up) - true)
+    return gap, norm
+
+
+@njit(cache=True, nogil=True)
+def measure_linear(model, indptr, indices, data, Y, costs, V, Z, stretches, slacks, gaps, s, work):
+    """`measure` for all examples, slacks (n, n_stretches); returns the sum of <nu, f>."""
     total = 0.0
     for i in range(Y.shape[0]):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         add_scores(V, ix, xs, s)
         work.score[:] = s
-        slack[i], gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], work)
+        gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm
     return total
 
 
 @njit(cache=True, nogil=True)
-def measure_scored(first, model, F, Y, costs, Z, slack, gaps, work):
+def measure_scored(first, model, F, Y, costs, Z, stretches, slacks, gaps, work):
     """The same for the examples from number `first` on, whose scores F are at hand."""
     total = 0.0
     for k in range(F.shape[0]):
         i = first + k
         work.score[:] = F[k]
-        slack[i], gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], work)
+        gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm
     return total
 
@@ -438,7 +368,7 @@ def expand(above, below, column, V, out):
         for e in range(below.size):
             a, b, both = above[e], v[below[e]], v[column[e]]
             if a < 0:
-                out[i, e, 0], out[i, e, 1], out[i, e, 2], out[i, e, 3] = 0, 0, -both, both
+                out[i, e, 0], out[i, e, 1], out[i, e, 2], out[i, e, 3] = (0, 0, -both, both)
             else:
                 out[i, e, 0], out[i, e, 1] = both - v[a] - b, b - both
                 out[i, e, 2], out[i, e, 3] = v[a] - both, both

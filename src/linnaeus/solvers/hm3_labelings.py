@@ -30,13 +30,21 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers import hm3_labelings_fast as fast
-from linnaeus.solvers.hm3_rows import Certificate, Problem, Source, Values, edge_codes, run
+from linnaeus.solvers.hm3_rows import (
+    COMPETITORS,
+    Certificate,
+    Problem,
+    Source,
+    Values,
+    check_competitors,
+    edge_codes,
+    run,
+)
 from linnaeus.solvers.labelings_fast import Pool, fill, multipliers
 from linnaeus.solvers.problem import Rows
 from linnaeus.solvers.structured import Fitted
 
 STEPS = 10  # of a visit
-COMPETITORS = ("all", "consistent")
 
 
 class Task(NamedTuple):
@@ -52,9 +60,7 @@ def task(
     problem: Problem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
 ) -> Task:
     """Gather the arrays; `competitors` and the shape of phi are checked."""
-    if competitors not in COMPETITORS:
-        known = " or ".join(map(repr, COMPETITORS))
-        raise UserError(f"competitors={competitors!r} is not known. Use {known}.")
+    check_competitors(competitors)
     taxonomy, y, cost, data = problem
     edges = markov_edges(taxonomy.tree, root_edges)
     forest = Forest.of(edges)

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.losses import markov_edges
+from linnaeus.losses import Edges, markov_edges
 from linnaeus.solvers import hm3_labelings
-from linnaeus.solvers.hm3_rows import Source, prepare
+from linnaeus.solvers.hm3_rows import Problem, Source, prepare
 from linnaeus.solvers.structured import Fitted
 
 Array = npt.NDArray[np.floating[Any]]
@@ -55,13 +55,20 @@ def solve(
     negative : whether slacks may be negative, see `hm3_negative`
     """
     made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
-    problem = prepare(X, Y, parent, **made)
-    n_edges = markov_edges(problem.taxonomy.tree, root_edges).child.size
-    blocks = check_local(local, problem.data, n_edges)
+    problem, _, blocks = prepare_local(X, Y, parent, root_edges, local, **made)
     phi = None if blocks is None else additive_features(blocks, len(problem.y))
     how = {"loss": loss, "root_edges": root_edges, "competitors": competitors}
     task = hm3_labelings.task(problem, phi, others=negative, **how)
     return hm3_labelings.learn(task, tol=tol, max_iter=max_iter, seed=seed)[0]
+
+
+def prepare_local(
+    X: Any, Y: Any, parent: Any, root_edges: str, local: Sequence[Any] | None, **made: Any
+) -> tuple[Problem, Edges, list[sp.csr_array | None] | None]:
+    """The problem, its edges and their own features; `made` goes to `hm3_rows.prepare`."""
+    problem = prepare(X, Y, parent, **made)
+    edges = markov_edges(problem.taxonomy.tree, root_edges)
+    return problem, edges, check_local(local, problem.data, edges.child.size)
 
 
 def check_local(

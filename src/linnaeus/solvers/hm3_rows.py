@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges
 from linnaeus.solvers.hm3_rows_fast import Inputs
-from linnaeus.solvers.problem import Rows, example_weights
+from linnaeus.solvers.problem import Rows, example_weights, squared_norms
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
@@ -27,6 +27,7 @@ Array = npt.NDArray[np.floating[Any]]
 BLOCK = 1 << 22  # numbers in a block of scores
 PASSES = 4  # over the examples between two certificates
 FLOOR = 0.1  # objective below which the gap counts absolutely
+COMPETITORS = ("all", "consistent")
 
 
 class Source(NamedTuple):
@@ -92,6 +93,13 @@ def prepare(
     return Problem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
 
 
+def check_competitors(competitors: str) -> None:
+    """Whether these are labelings that are known."""
+    if competitors not in COMPETITORS:
+        known = " or ".join(map(repr, COMPETITORS))
+        raise UserError(f"competitors={competitors!r} is not known. Use {known}.")
+
+
 def _kernel(K: Any, n_rows: int, dtype: Any) -> Source:
     K = np.ascontiguousarray(K, dtype=dtype)
     if K.shape != (n_rows, n_rows):
@@ -109,9 +117,8 @@ def _linear(X: Any, n_rows: int, dtype: Any) -> Source:
         raise UserError(
             f"X has {X.shape[0]:,} rows, but there are {n_rows:,} label sets. Give one for each."
         )
-    squares = np.square(X.data, dtype=np.float64)  # no second matrix but these
-    norm2 = sp.csr_array((squares, X.indices, X.indptr), shape=X.shape).sum(axis=1)
-    return Source(Inputs(*Rows.of(X, dtype), np.zeros((0, 0), dtype), norm2), X, True, dtype)
+    none = np.zeros((0, 0), dtype)
+    return Source(Inputs(*Rows.of(X, dtype), none, squared_norms(X, 0.0)), X, True, dtype)
 
 
 def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:

@@ -19,11 +19,12 @@ import numpy.typing as npt
 class Fitted(NamedTuple):
     """A solution with its certificate."""
 
-    N: npt.NDArray[np.floating[Any]]  # (n_examples, n_blocks) nu, flattened over edges and labels
+    N: npt.NDArray[np.floating[Any]]  # (n_examples, n_blocks) nu times `stretch`, flattened
     W: Any  # (n_features, n_blocks) for a linear kernel, else None
     slack: npt.NDArray[np.float64]  # (n_examples,) xi
-    gaps: npt.NDArray[np.float64]  # (n_examples,) of every example: C xi - <mu, g>
+    gaps: npt.NDArray[np.float64]  # (n_examples,) of every example, before stretching
     objective: float
     dual: float
     n_iter: int
     trace: list[dict[str, float]]  # seconds, objective, gap
+    stretch: float = 1.0  # weights are those that nu makes times this: often a lower objective
