@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linnaeus.collection import Collection
+import numpy as np
+
+from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError
 from linnaeus.taxonomy import Taxonomy
 
@@ -76,6 +78,170 @@ def convert_taxonomy(
     return {"path": str(target), "nodes": len(taxonomy), "edges": len(taxonomy.edges)}
 
 
+class LearnedTaxonomy(NamedTuple):
+    """A taxonomy learned from a collection, and what there is to say about it."""
+
+    taxonomy: Taxonomy
+    summary: dict[str, Any]
+
+
+def learn_taxonomy(
+    data: str | Path,
+    target: str | Path,
+    target_format: str | None = None,
+    step: Step | None = None,
+    jobs: int = 1,
+    **options: Any,
+) -> LearnedTaxonomy:
+    """Learn a taxonomy from the training part of a collection and write it.
+
+    A collection without a taxonomy will do; where there is one, the classes are its leaves and the
+    inner nodes that carry labels of their own. options : of `linnaeus.induction.learn_taxonomy`
+    """
+    from linnaeus.induction import learn_taxonomy as learn
+    from linnaeus.induction import sibling_agreement
+    from linnaeus.taxonomy.formats import check_target
+
+    check_target(target, target_format)
+    given, part = _training_part(Path(data))
+    X, y = _features(part), part.labels
+    if given is not None:
+        own = given.most_specific(given.encode(y))
+        used = np.union1d(given.leaf_numbers, own.indices)
+        y, options["classes"] = own[:, used], given.names(used.tolist())
+    if options.get("method") == "confusion":
+        from linnaeus import FlatSVM
+
+        options["estimator"] = FlatSVM(n_jobs=jobs, random_state=options.get("random_state", 0))
+    if step is not None:
+        options["callback"] = lambda done, total: step("learn", done, total)
+    found = learn(X, y, **options)
+    if given is not None:
+        titles = {v: given.titles[v] for v in found.leaves if v in given.titles}
+        found = Taxonomy.from_edges(found.edges, titles=titles)
+    found.write(target, target_format)
+    compared = given is not None and given.edges and len(found.leaves) > 1
+    agreement = sibling_agreement(found, given) if compared and given is not None else None
+    return LearnedTaxonomy(found, _shape(found, len(part), str(target), agreement))
+
+
+def _shape(taxonomy: Taxonomy, n_rows: int, target: str, agreement: float | None) -> dict[str, Any]:
+    """The counts that describe a learned taxonomy."""
+    leaf_parents = taxonomy.tree.parent[taxonomy.leaf_numbers]
+    _, sizes = np.unique(leaf_parents, return_counts=True)
+    return {
+        "path": target,
+        "rows": n_rows,
+        "classes": len(taxonomy.leaves),
+        "clusters": len(taxonomy) - len(taxonomy.leaves) - 1,
+        "levels": [len(level) for level in taxonomy.levels],
+        "cluster_sizes": sorted(sizes.tolist(), reverse=True),
+        "agreement": agreement,
+    }
+
+
+def _training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
+    """The taxonomy of a collection, if it has one, and its training part."""
+    from linnaeus.io import collect, iter_rows, read_collection
+    from linnaeus.io.find import find_file
+    from linnaeus.io.read import READERS
+
+    if folder.is_dir() and find_file(folder, "taxonomy", None, None) is None:
+        file = find_file(folder, "train", None, READERS)
+        if file is not None and ".arff" not in file.suffixes:  # those bring their taxonomy
+            return None, collect(iter_rows(file))
+    data = read_collection(folder, parts=["train"])
+    return data.taxonomy, data.part("train")
+
+
+def _features(part: Part) -> Any:
+    """The feature matrix of a part; texts become weighted word counts."""
+    if part.texts is None:
+        return part.X
+    return _vectorizer().fit_transform(part.texts)
+
+
+def _vectorizer() -> Any:
+    from linnaeus.text import TfidfVectorizer
+
+    return TfidfVectorizer(stop_words="english", sublinear_tf=True)
+
+
+def protocol(
+    data: str | Path,
+    methods: list[str],
+    *,
+    folds: int = 10,
+    t: list[int] | None = None,
+    repetitions: int = 10,
+    hierarchies: int = 5,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> Any:
+    """Run methods through the protocols of `linnaeus.protocols` on a training part: a `Study`.
+
+    methods : names of methods; "name:flat" is without the taxonomy, "name:learned" learns one from
+        every training part, "name:random" takes `hierarchies` random ones
+    t : rows per class, in place of folds
+    """
+    from linnaeus import protocols
+    from linnaeus.io import read_collection
+
+    collection = read_collection(data, parts=["train"])
+    part = collection.part("train")
+    entries: dict[str, Any] = {}
+    for method in methods:
+        entries |= _entries(method, collection.taxonomy, part, hierarchies, parameters, seed, jobs)
+    X = part.X if part.texts is None else part.texts
+    common: dict[str, Any] = {"random_state": seed}
+    if step is not None:
+        common["callback"] = lambda done, total: step("fit", done, total)
+    if t:
+        common |= {"t": t, "repetitions": repetitions}
+        return protocols.per_class_study(entries, X, part.labels, collection.taxonomy, **common)
+    return protocols.cross_validate_ranking(
+        entries, X, part.labels, collection.taxonomy, folds=folds, **common
+    )
+
+
+def _entries(
+    method: str, taxonomy: Taxonomy, part: Part, hierarchies: int,
+    parameters: dict[str, Any] | None, seed: int, jobs: int,
+) -> dict[str, Any]:  # fmt: skip
+    """What a method and its variant stand for: {name: classifier, or a function that makes one}."""
+    from sklearn.pipeline import make_pipeline
+
+    from linnaeus.induction import learn_taxonomy as learn
+    from linnaeus.methods import make
+    from linnaeus.protocols import random_hierarchies
+
+    name, _, variant = method.partition(":")
+    texts = part.texts is not None
+
+    def build(taxonomy: Taxonomy | None) -> Any:
+        model = make(name, taxonomy, parameters, seed, jobs)
+        return make_pipeline(_vectorizer(), model) if texts else model
+
+    def learned(rows: Any, labels: Any) -> Any:
+        return build(learn(_vectorizer().fit_transform(rows) if texts else rows, labels))
+
+    if variant == "":
+        return {method: build(taxonomy)}
+    if variant == "flat":
+        return {method: build(None)}
+    if variant == "learned":
+        make(name, None, parameters)  # a mistake shows before the first fold
+        return {method: learned}
+    if variant == "random":
+        drawn = random_hierarchies(taxonomy, hierarchies, seed)
+        return {f"{method} {i}": build(other) for i, other in enumerate(drawn, 1)}
+    raise UserError(
+        f"The variant {variant!r} of {method!r} is not known. Use flat, learned or random."
+    )
+
+
 class DemoResult(NamedTuple):
     """What the demonstration made, measured and predicted."""
 
@@ -99,7 +265,6 @@ def demo(
     from linnaeus.decisions import ClosedArgmax
     from linnaeus.metrics import evaluate
     from linnaeus.synthetic import newsroom
-    from linnaeus.text import TfidfVectorizer
 
     seconds: dict[str, float] = {}
     step = step or (lambda *_: None)
@@ -115,7 +280,7 @@ def demo(
     taxonomy = data.taxonomy
     Y_train, Y_test = (taxonomy.closure(data.Y(part)) for part in ("train", "test"))
     model = make_pipeline(
-        TfidfVectorizer(stop_words="english", sublinear_tf=True),
+        _vectorizer(),
         ClosedArgmax(
             OneVsRestClassifier(LinearSVC(random_state=seed), n_jobs=n_jobs),
             taxonomy,

@@ -8,22 +8,8 @@ from pathlib import Path
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.cli.main import run
 
 DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
-
-
-@pytest.fixture
-def linnaeus(capsys):
-    """Run a command; its exit code, standard output and standard error."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            run([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return stop.value.code or 0, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -6,9 +6,16 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.optimize import minimize
 
 from linnaeus.errors import UserError
-from linnaeus.kernels import align, gram, rank_kernels
+from linnaeus.kernels import (
+    align,
+    alignment_weights,
+    gram,
+    induced_class_kernel,
+    rank_kernels,
+)
 from linnaeus.losses import class_attributes, class_kernel
 from linnaeus.taxonomy import Taxonomy
 
@@ -98,3 +105,90 @@ def test_the_best_kernel_comes_first():
 def test_alignment_checks_its_input(K, T, options, message):
     with pytest.raises(UserError, match=message):
         align(K, T, **options)
+
+
+# -- weights of several kernels, kernels of classes ------------------------------------------------
+
+
+@given(st.integers(0, 200), st.booleans())
+def test_no_other_weights_align_better(seed, centred):
+    rng = np.random.default_rng(seed)
+    n, r = 12, 3
+    y = rng.integers(0, 4, n)
+    Y = np.eye(4)[y]
+    T = Y @ C @ Y.T
+    kernels = {}
+    for s in range(r):
+        X = np.hstack([rng.normal(size=(n, 2)), s * rng.random() * Y])
+        kernels[s] = X @ X.T
+    try:
+        mu = alignment_weights(kernels, Y=Y, class_kernel=C, centred=centred)
+    except UserError as error:
+        assert "No kernel is aligned" in str(error)
+        assert max(by_definition(K, T, centred) for K in kernels.values()) < 1e-9
+        return
+    assert sum(mu.values()) == pytest.approx(1) and min(mu.values()) >= 0
+
+    def aligned(weights):
+        K = sum(w * kernels[s] for s, w in enumerate(weights))
+        return by_definition(K, T, centred)
+
+    best = minimize(lambda w: -aligned(np.abs(w)), np.ones(r), method="Nelder-Mead", tol=1e-10)
+    assert aligned(mu.values()) >= -best.fun - 1e-7
+    again = alignment_weights(kernels, T, centred=centred)
+    assert_allclose(list(again.values()), list(mu.values()), atol=1e-7)
+
+
+def test_weights_do_not_mind_sizes_zeros_and_copies():
+    y = np.array([0, 1, 2, 3] * 3)
+    T = np.eye(4)[y] @ C @ np.eye(4)[y].T
+    siblings, same = (y[:, None] // 2 == y // 2).astype(float), np.eye(4)[y] @ np.eye(4)[y].T
+    kernels = {"a": same, "b": siblings, "none": np.zeros((12, 12))}
+    mu = alignment_weights(kernels, T)
+    assert mu["none"] == 0
+    big = alignment_weights(kernels | {"a": 100 * same}, T)
+    assert big["b"] / big["a"] == pytest.approx(100 * mu["b"] / mu["a"])
+    twice = alignment_weights({"a": same, "a2": same, "b": siblings}, T)
+    assert align(twice["a"] * same + twice["a2"] * same + twice["b"] * siblings, T) > 0.9
+
+
+def test_the_kernel_of_classes_is_the_mean_over_their_instances():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(15, 4)), rng.random((15, 5)) < 0.4
+    Y[:, 4] = False
+    K = X @ X.T
+    found = induced_class_kernel(K, Y)
+    for a in range(4):
+        for b in range(4):
+            assert found[a, b] == pytest.approx(K[np.ix_(Y[:, a], Y[:, b])].mean())
+    assert (found[4] == 0).all()
+    assert_allclose(induced_class_kernel(K, sp.csr_array(Y)), found)
+    means = (Y[:, :4].T / Y[:, :4].sum(axis=0)[:, None]) @ X
+    assert_allclose(found[:4, :4], means @ means.T)
+
+
+def test_input_kernels_are_weighted_by_the_taxonomy():
+    """Of a kernel that sees families and one that sees classes, both are needed."""
+    y = np.repeat(np.arange(4), 6)
+    family, own = np.eye(2)[y // 2], np.eye(4)[y]
+    noise = np.random.default_rng(0).normal(size=(24, 30))
+    inputs = {"family": family @ family.T, "class": own @ own.T, "noise": noise @ noise.T}
+    induced = {name: induced_class_kernel(K, y) for name, K in inputs.items()}
+    target = class_kernel(class_attributes(TAXONOMY, "depth"))
+    mu = alignment_weights(induced, target)
+    assert mu["family"] == pytest.approx(mu["class"], rel=0.2) and mu["noise"] < 0.05
+
+
+@pytest.mark.parametrize(
+    "kernels, T, options, message",
+    [
+        ({}, np.eye(2), {}, "No kernels are given"),
+        ({"x": np.ones((2, 3))}, np.eye(2), {}, r"The kernel 'x' has the shape \(2, 3\)"),
+        ({"x": np.eye(2), "y": np.eye(3)}, np.eye(2), {}, "kernels of the same examples"),
+        ({"x": np.eye(2)}, None, {}, "either a target kernel T or the labels Y"),
+        ({"x": np.eye(2)}, [[-1, 0], [0, -1]], {}, "No kernel is aligned with the target"),
+    ],
+)
+def test_weights_check_their_input(kernels, T, options, message):
+    with pytest.raises(UserError, match=message):
+        alignment_weights(kernels, T, **options)

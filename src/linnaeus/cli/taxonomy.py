@@ -1,7 +1,7 @@
-"""``linnaeus taxonomy``: look at a taxonomy, check it, convert it, count it.
+"""``linnaeus taxonomy``: look at a taxonomy, check it, convert it, count it, learn one.
 
-Like all commands these take --seed and --jobs, so that scripts need not tell them apart; nothing
-here is random or slow enough to use them.
+Like all commands these take --seed and --jobs, so that scripts need not tell them apart; only
+`learn` is random or slow enough to use them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from linnaeus.cli.options import Format, Jobs, Json, Quiet, Seed, TaxonomyPath
-from linnaeus.cli.output import print_json
+from linnaeus.cli.output import print_json, progress
+from linnaeus.errors import UserError
 
 app = typer.Typer(
-    help="Look at a taxonomy, check it, convert it, count it.",
+    help="Look at a taxonomy, check it, convert it, count it, learn one from data.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -127,6 +128,98 @@ def stats(
     width = max(map(len, result))
     for name, value in result.items():
         print(f"{name.replace('_', ' '):<{width}}  {_number(value)}")
+
+
+SMALL = 80  # a tree with so many nodes is drawn
+
+
+@app.command()
+def learn(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A collection folder with train.*; its taxonomy, if it has one, names the classes "
+            "and is compared with what is learned.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write; its name says the format.")
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", help="centroids, kmeans (very many classes), confusion, or auto."
+        ),
+    ] = "auto",
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            "--levels",
+            "-l",
+            help="How many levels of clusters; or thresholds of the inconsistency, as in 0.9,1.1; "
+            "or 'links', which keeps inconsistent links as nodes.",
+        ),
+    ] = None,
+    branching: Annotated[
+        int | None, typer.Option("--branching", "-b", help="Children at most, for kmeans.")
+    ] = None,
+    metric: Annotated[str, typer.Option("--metric", help="euclidean or cosine.")] = "euclidean",
+    to: Annotated[
+        str | None, typer.Option("--to", "-t", help="The format to write, if the name does not.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Learn a taxonomy from the training part of a collection.
+
+    Classes whose examples are alike come into one cluster.
+
+    Example: [bold]linnaeus taxonomy learn DATA -o learned.tsv --levels 2[/bold]
+    """
+    from linnaeus import workflow
+
+    options = {"method": method, "metric": metric, "branching": branching, "random_state": seed}
+    with progress(quiet or json) as step:
+        result = workflow.learn_taxonomy(
+            data, output, to, step, jobs, levels=_levels(levels), **options
+        )
+    if json:
+        print_json(result.summary)
+    elif not quiet:
+        _present(result)
+
+
+def _levels(text: str | None) -> Any:
+    """A number of levels, a list of thresholds, or a word."""
+    if text is None or text == "links":
+        return text
+    try:
+        return int(text) if text.isdigit() else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(
+            f"--levels is {text!r}. Write a number of levels, thresholds such as 0.9,1.1, or links."
+        ) from None
+
+
+def _present(result: Any) -> None:
+    """The summary for a terminal, with the tree where it is small."""
+    summary, sizes = result.summary, result.summary["cluster_sizes"]
+    print(
+        f"{summary['classes']:,} classes in {len(sizes):,} clusters of {sizes[-1]:,} to "
+        f"{sizes[0]:,}, learned from {summary['rows']:,} rows."
+    )
+    print(f"Nodes of each level: {' '.join(f'{n:,}' for n in summary['levels'])}")
+    if summary["agreement"] is not None:
+        print(
+            f"Agreement with the given taxonomy: {summary['agreement']:.3f} (adjusted Rand index "
+            f"of the families: 1 the same, 0 as by chance)"
+        )
+    if len(result.taxonomy) <= SMALL:
+        result.taxonomy.show()
+    print(f"Wrote {summary['path']}.")
 
 
 def _number(value: Any) -> str:

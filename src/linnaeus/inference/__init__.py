@@ -2,6 +2,7 @@
 
 from linnaeus.inference.closed import closed_argmax
 from linnaeus.inference.graphs import Graph, graph_argmax
+from linnaeus.inference.label_sets import label_set_argmax
 from linnaeus.inference.lift import lift
 from linnaeus.inference.maxsum import (
     Best,
@@ -18,6 +19,7 @@ __all__ = [
     "Graph",
     "closed_argmax",
     "graph_argmax",
+    "label_set_argmax",
     "lift",
     "max_sum",
     "max_sum_except",

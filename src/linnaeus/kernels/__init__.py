@@ -3,7 +3,12 @@
 Every kernel has ``gram(A, B=None)``; kernels add, multiply and normalise.
 """
 
-from linnaeus.kernels.alignment import align, rank_kernels
+from linnaeus.kernels.alignment import (
+    align,
+    alignment_weights,
+    induced_class_kernel,
+    rank_kernels,
+)
 from linnaeus.kernels.base import Kernel, Multiple, Product, Sum
 from linnaeus.kernels.gram import Pairs
 from linnaeus.kernels.linear import LinearKernel
@@ -31,6 +36,8 @@ __all__ = [
     "SyllableSequenceKernel",
     "WordSequenceKernel",
     "align",
+    "alignment_weights",
+    "induced_class_kernel",
     "normalize",
     "rank_kernels",
     "syllables",

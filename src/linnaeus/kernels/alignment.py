@@ -10,6 +10,14 @@ the examples in the classes and C a kernel of the classes, such as
 
 so T is never formed. Centred alignment replaces K and T by H K H and H T H, H = I - 11'/n
 [Cortes2012]: it does not reward a kernel for being large everywhere.
+
+Of the sums of kernels K_1, ..., K_r with weights mu >= 0, the one with the best alignment is the
+projection of T on their cone, up to its size [Cortes2012]:
+
+    minimise_{mu >= 0}  mu'M mu - 2 mu'a,     M_st = <K_s, K_t>,   a_s = <K_s, T>.
+
+An input kernel induces a kernel of the classes, the mean of k over the instances of two classes
+([Cai2008], section 8); it can be compared with that of the taxonomy.
 """
 
 from __future__ import annotations
@@ -20,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.optimize import nnls
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.kernels.gram import Values, row_blocks
@@ -74,6 +83,78 @@ def rank_kernels(
     return sorted(found, key=lambda pair: -pair[1])
 
 
+def alignment_weights(
+    kernels: Mapping[Any, Any],
+    T: Any = None,
+    *,
+    Y: Any = None,
+    class_kernel: Any = None,
+    centred: bool = False,
+) -> dict[Any, float]:
+    """The weights, 0 or more with sum 1, of the sum of kernels that is aligned best.
+
+    kernels : {name: (n, n) kernel matrix}; the rest as for `align`
+
+    >>> alignment_weights({"same": np.eye(2), "all": np.ones((2, 2))}, [[3, 1], [1, 3]])
+    {'same': 0.666..., 'all': 0.333...}
+    """
+    if not kernels:
+        raise UserError("No kernels are given. Give at least one, as {name: matrix}.")
+    matrices = [_square(K, f"The kernel {shorten(name)}") for name, K in kernels.items()]
+    for K in matrices:
+        _same_size(K, matrices[0])
+    if (T is None) == (Y is None):
+        raise UserError("Give either a target kernel T or the labels Y, and not both.")
+    blocks = [_blocks(K, centred) for K in matrices]
+    if T is None:
+        memberships = _memberships(Y, matrices[0].shape[0])
+        a = [_with_labels(kernel, memberships, class_kernel, centred)[0] for kernel in blocks]
+    else:
+        target = _same_size(_square(T, "T"), matrices[0])
+        a = [_with_matrix(kernel, target, centred)[0] for kernel in blocks]
+    sizes = [_size(*pair) for pair in zip(blocks, matrices, strict=True)]
+    mu = _best_weights(blocks, matrices[0].shape, np.array(a), np.array(sizes))
+    return dict(zip(kernels, mu.tolist(), strict=True))
+
+
+def induced_class_kernel(K: Any, Y: Any) -> Values:
+    """The kernel of classes: the mean of K over the instances of two classes, (k, k).
+
+    K : (n, n) kernel matrix
+    Y : (n,) class numbers from 0, or (n, k) memberships, dense or sparse
+
+    A class without instances is similar to nothing: 0.
+
+    >>> induced_class_kernel([[4, 2, 0], [2, 4, 0], [0, 0, 1]], [0, 0, 1])
+    array([[3., 0.],
+           [0., 1.]])
+    """
+    K = _square(K, "K")
+    members = _memberships(Y, K.shape[0])
+    sums = _class_sums(_blocks(K, False), members)
+    size = np.maximum(np.asarray(members.sum(axis=0)).ravel(), np.finfo(float).tiny)
+    return np.asarray(sums / size[:, None] / size)
+
+
+def _best_weights(blocks: list[Blocks], shape: Any, a: Values, sizes: Values) -> Values:
+    """Weights of kernels by what they have in common with each other and with the target."""
+    scale = np.where(sizes > 0, 1.0 / np.sqrt(np.where(sizes > 0, sizes, 1.0)), 0.0)
+    M = np.zeros((a.size, a.size))
+    for rows in row_blocks(*shape):
+        parts = np.array([kernel(rows).ravel() for kernel in blocks]) * scale[:, None]
+        M += parts @ parts.T
+    values, vectors = np.linalg.eigh(M)
+    kept = values > 1e-12 * max(values[-1], 1.0)
+    root = np.sqrt(values[kept])
+    mu = nnls(root[:, None] * vectors[:, kept].T, vectors[:, kept].T @ (a * scale) / root)[0]
+    if not (mu > 0).any():
+        raise UserError(
+            "No kernel is aligned with the target: all alignments are 0 or less. Give others."
+        )
+    out: Values = mu * scale
+    return np.asarray(out / out.sum())
+
+
 def _with_matrix(kernel: Blocks, T: npt.NDArray[Any], centred: bool) -> tuple[float, float]:
     """<K, T> and <T, T>."""
     target = _blocks(T, centred)
@@ -92,9 +173,7 @@ def _with_labels(
             f"class_kernel has the shape {C.shape}, but Y has {k} classes. Give a row and a "
             f"column for each class."
         )
-    M = np.zeros((k, k))
-    for rows in row_blocks(n, n):
-        M += Y[rows].T @ np.asarray(kernel(rows) @ Y)
+    M = _class_sums(kernel, Y)
     S = (Y.T @ Y).toarray()
     CS = C @ S
     size = whole = float((CS * CS.T).sum())
@@ -103,6 +182,15 @@ def _with_labels(
         CS = C @ (S - n * np.outer(mean, mean))
         size = float((CS * CS.T).sum())
     return float((M * C).sum()), _beyond_rounding(size, whole)
+
+
+def _class_sums(kernel: Blocks, Y: sp.csr_array) -> Values:
+    """Y'K Y, (k, k)."""
+    n, k = Y.shape
+    M = np.zeros((k, k))
+    for rows in row_blocks(n, n):
+        M += Y[rows].T @ np.asarray(kernel(rows) @ Y)
+    return M
 
 
 def _size(kernel: Blocks, K: npt.NDArray[Any]) -> float:

@@ -108,6 +108,14 @@ def write(taxonomy: Taxonomy, path: str | Path, format: str | None = None) -> No
         ) from None
 
 
+def check_target(path: str | Path, format: str | None = None) -> None:
+    """Refuse a file that could not be written, before long work begins."""
+    path = Path(path)
+    _writer(path, format)
+    if not path.parent.is_dir():
+        raise UserError(f"There is no folder {path.parent} to write {path.name} into.")
+
+
 def _writer(path: Path, format: str | None) -> Writer:
     suffix = stem_and_suffix(path)[1]
     chosen = format or guess.by_name(path) or ("paths" if suffix == "txt" else None)

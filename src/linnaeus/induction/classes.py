@@ -1,0 +1,124 @@
+"""Classes as points: who belongs to which class, and where the middle of a class lies.
+
+    c_k = mean of x_i over the instances i of class k
+
+An instance counts for each of its labels. A class without instances has no middle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError, shorten
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import as_indicator, is_matrix
+from linnaeus.taxonomy.naming import plain_names
+
+
+def memberships(y: Any, classes: Iterable[Any] | None) -> tuple[tuple[Any, ...], sp.csr_array]:
+    """The names of the classes, and the (n, n_classes) 0/1 matrix of who is in which.
+
+    y : one label per row, lists of labels, or an indicator (a matrix, dense or sparse)
+    classes : the names, in order; by default the labels that occur, sorted, or the numbers of the
+        columns of an indicator
+    """
+    if not sp.issparse(y) and not isinstance(y, list | tuple):
+        y = np.asarray(y)
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    names = tuple(plain_names(_found(y) if classes is None else classes))
+    if not names:
+        raise UserError("There are no classes to arrange: y has no labels. Give some.")
+    if is_matrix(y) and y.shape[1] != len(names):
+        raise UserError(
+            f"The label indicator has {y.shape[1]} columns, but `classes` has {len(names)} names. "
+            f"Give one name per column."
+        )
+    flat = Taxonomy.flat(names)
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        y = y.tolist()
+    return names, as_indicator(flat, y) if is_matrix(y) else flat.encode(y)
+
+
+def _found(y: Any) -> Iterable[Any]:
+    """The labels that occur, sorted; those of different kinds by kind first."""
+    if is_matrix(y):
+        return range(y.shape[1])
+    rows = (row if isinstance(row, list | tuple | set | frozenset) else [row] for row in y)
+    found = set(plain_names(name for row in rows for name in row if name is not None))
+    kinds = sorted({type(name) for name in found}, key=lambda kind: kind.__name__)
+    return [name for kind in kinds for name in sorted(n for n in found if type(n) is kind)]
+
+
+def features(X: Any, n: int) -> Any:
+    """A feature matrix with n rows, CSR or dense, checked to be finite."""
+    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.shape[0] != n:
+        raise UserError(
+            f"X has the shape {X.shape}, but y has {n} rows. Give a row of features for each."
+        )
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind not in "fiub":
+        raise UserError(f"X is of type {values.dtype}. Give numbers; texts need a vectoriser.")
+    if not np.isfinite(values).all():
+        bad = values[~np.isfinite(values)].flat[0]
+        raise UserError(
+            f"X holds the value {bad}. Classes are compared by their means, so fill in or leave "
+            f"out what is missing."
+        )
+    return X
+
+
+def centroids(X: Any, Y: sp.csr_array) -> Any:
+    """The mean of every class that has instances, one row each: dense for dense, CSR for CSR."""
+    size = n_instances(Y)
+    seen = size > 0
+    sums = sp.csr_array(Y[:, seen].T, dtype=np.float64) @ X
+    if sp.issparse(sums):
+        return sp.csr_array(sp.diags_array(1.0 / size[seen]) @ sums)
+    return np.asarray(sums / size[seen, None])
+
+
+def block_means(K: Any, Y: sp.csr_array) -> np.ndarray:
+    """Inner products of the class means in the space of a kernel: means of blocks of K."""
+    K = np.asarray(K)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.shape[0] != Y.shape[0]:
+        raise UserError(
+            f"The kernel matrix has the shape {K.shape}, but y has {Y.shape[0]} rows. Give the "
+            f"kernel of every two instances."
+        )
+    K = features(K, Y.shape[0])
+    size = n_instances(Y)
+    M = sp.csr_array(Y[:, size > 0].T, dtype=np.float64)
+    sums = M @ (M @ K).T
+    return np.asarray(sums / np.outer(size[size > 0], size[size > 0]))
+
+
+def n_instances(Y: sp.csr_array) -> np.ndarray:
+    """How many instances each class has."""
+    return np.bincount(Y.indices, minlength=Y.shape[1])
+
+
+def to_length_one(C: Any) -> Any:
+    """Rows divided by their length; a row of zeros stays."""
+    if sp.issparse(C):
+        length = np.sqrt(np.asarray(C.multiply(C).sum(axis=1)).ravel())
+        return sp.csr_array(sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ C)
+    length = np.linalg.norm(C, axis=1, keepdims=True)
+    return C / np.where(length > 0, length, 1.0)
+
+
+def kernel_matrix(kernel: Any, X: Any) -> Any:
+    """The kernel of every two instances."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        return X
+    if not hasattr(kernel, "gram"):
+        raise UserError(
+            f"kernel is {shorten(kernel)}. Use 'linear', 'precomputed' or a kernel of "
+            f"linnaeus.kernels."
+        )
+    return kernel.gram(X, dtype=np.float64)
