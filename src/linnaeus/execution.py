@@ -11,7 +11,11 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, Protocol
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from linnaeus.errors import UserError
 
@@ -70,3 +74,30 @@ def executor(n_jobs: int | None = None) -> Executor:
     if n_jobs < 1:
         raise UserError(f"n_jobs is {n_jobs}. Use a positive number, or -1 for all cores.")
     return Threads(n_jobs)
+
+
+class _Narrow:
+    """How many ask for one thread of linear algebra, and the limit while there are any."""
+
+    lock, users = Lock(), 0
+    limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Matrix products on one thread while this lasts.
+
+    Small products on several threads spend most of their time waiting for each other. The limit is
+    one of the whole process: the first to ask sets it, the last to leave lifts it.
+    """
+    with _Narrow.lock:
+        if _Narrow.users == 0:
+            _Narrow.limit = threadpool_limits(1, "blas")
+        _Narrow.users += 1
+    try:
+        yield
+    finally:
+        with _Narrow.lock:
+            _Narrow.users -= 1
+            if _Narrow.users == 0:
+                _Narrow.limit.restore_original_limits()

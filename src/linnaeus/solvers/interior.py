@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.gram import Values
 
 CLOSE = 0.995  # of the way to the boundary that a step may go
@@ -65,6 +66,7 @@ class _State(NamedTuple):
     S: Values
 
 
+@one_blas_thread()
 def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
     """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
 

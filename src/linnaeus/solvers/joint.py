@@ -19,13 +19,15 @@ gap is the sum of terms, never negative, of the single classes (`dual_fast`).
 Near the optimum many margins fall short by a little, and the primal value lies much further from
 the optimum than the dual. Two remedies: the same sweep tries weights that are longer by a little;
 and once the dual hardly rises, D is kept and every class finds its best weights for itself.
+
+Where features are few or differ in size, coordinates crawl; `joint_newton` goes on from there.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +35,10 @@ import scipy.sparse as sp
 
 from linnaeus.execution import Executor
 from linnaeus.solvers import joint_blocks as blocks
+from linnaeus.solvers import joint_newton
 from linnaeus.solvers.elimination import Forest, forest_of
 from linnaeus.solvers.joint_blocks import STRETCHES, Duals, Lanes, Options, Step
+from linnaeus.solvers.joint_newton import Coupling
 from linnaeus.solvers.problem import FloatArray, Joint, Rows, Solution, squared_norms
 
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
@@ -43,19 +47,8 @@ SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 FAR = 5.0  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
 STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
+SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
 DENSE = 2000  # internal nodes of a graph that is no tree
-
-
-class Coupling(NamedTuple):
-    """K = diag(1 / S) + B B' over the classes."""
-
-    S: npt.NDArray[np.float64]  # (n_classes,)
-    B: sp.csr_array  # (n_classes, n_inner)
-    upward: Any  # F^-T, (n_inner, n_inner)
-
-    def diagonal(self) -> npt.NDArray[np.float64]:
-        """K_nn of every class."""
-        return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
 
 
 def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
@@ -67,7 +60,7 @@ def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | Non
         upward = _dense_factor(reduced)
     else:
         return None
-    found = Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward)
+    found = Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
     return found if (found.diagonal() * S).max(initial=0.0) <= STRETCH else None
 
 
@@ -102,14 +95,50 @@ def solve(
     examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _State(found.B.shape[1], X.shape[1], lanes, examples, executor)
-    started, trace = time.perf_counter(), []
+    newton = joint_newton.work(X, found) if (cost > 0).all() else np.inf
+    started = time.perf_counter()
+    state.start()
+    trace, P, best = _rounds(state, X.nnz * Y.shape[1] <= SMALL, newton, tol, max_rounds, started)
+    answer = None
+    if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
+        answer = joint_newton.finish(
+            X, Y, found, weight, cost, state.dual_variables(), squared=options.squared,
+            bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
+        )  # fmt: skip
+        best = max(best, answer.dual)
+    if answer is not None and answer.primal < P:
+        P, W, W_I = answer.primal, answer.W, answer.W_I
+        coef = np.ascontiguousarray(W[:, :-1])
+        intercept = options.bias * W[:, -1].astype(np.float64)
+        trace.append(_noted(started, P, P - best))
+    else:
+        coef, intercept = state.weights()
+        W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
+    objective, lower = np.array([P]), np.array([min(best, P)])
+    return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
+
+
+def _noted(started: float, P: float, gap: float) -> dict[str, float]:
+    seconds = time.perf_counter() - started
+    return {"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))}
+
+
+def _rounds(
+    state: _State, small: bool, newton: float, tol: float, max_rounds: int, started: float
+) -> tuple[list[dict[str, float]], float, float]:
+    """Until the gap is small enough, or no longer falls, or second-order steps are better.
+
+    newton : their work
+    Returns the trace, the primal value of the state, and the largest dual value.
+    """
+    trace: list[dict[str, float]] = []
+    squared, dtype = state.blocks[0].options.squared, state.D.dtype
     best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
-    patience, most = (3, 7) if X.nnz * Y.shape[1] <= SMALL else (10, 3)
+    patience, most = (3, 7) if small else (10, 3)
     n_early = 0  # rounds that seemed to have done enough
-    state.start()
     for n_rounds in range(1, max_rounds + 1):
-        enough = ENOUGH[options.squared] * 0.5**n_early * tol
+        enough = ENOUGH[squared] * 0.5**n_early * tol
         n_cycles = CYCLES << min(max(0, n_rounds - patience) // 2, most)
         early = any(state.cycle() <= enough for _ in range(n_cycles))
         n_early += early
@@ -118,18 +147,16 @@ def solve(
             if early and (n_rounds == 1 or gap > FAR * tol * P)
             else state.certify()
         )
-        seconds = time.perf_counter() - started
-        trace.append({"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))})
+        trace.append(_noted(started, P, gap))
         better = P - gap > best + rise * abs(P) or gap < 0.9 * least
         stuck = 0 if better else stuck + 1
+        slow = gap > 0.5 * least
         best, least = max(best, P - gap), min(least, gap)
         if gap <= tol * max(1.0, abs(P)) or stuck > 4:
             break
-    coef, intercept = state.weights()
-    objective, lower = np.array([P]), np.array([best])
-    solution = Solution(coef, intercept, objective, lower, len(trace), trace)
-    W_I = np.asarray(found.upward.astype(dtype) @ state.D)
-    return Joint(solution, state.stretch * W_I)
+        if n_rounds > 1 and (SLOW if slow else 1.0) * state.spent > newton:
+            break
+    return trace, P, best
 
 
 def _part_way(step: Step, share: float) -> Duals:
@@ -150,6 +177,7 @@ class _State:
         self.duals: list[Any] = [None] * len(lanes)
         self.answer: list[Duals] | None = None  # of blocks solved for themselves, D being kept
         self.examples = [executor.put(array) for array in examples]
+        self.spent, self.length = 0.0, examples[2].size / examples[4].size + 1  # multiplications
         n = -(-len(lanes) // max(SIDE_BY_SIDE, len(lanes) // 16))
         self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
 
@@ -161,12 +189,17 @@ class _State:
 
     def start(self) -> None:
         """Every block from nothing."""
+        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
         for phase in self.phases:
             self.take(phase, list(self._map(blocks.first_visit, [self.blocks[b] for b in phase])))
+
+    def _count(self, n_visits: int) -> None:
+        self.spent += n_visits * self.length
 
     def cycle(self) -> float:
         """Every class once; returns the relative gap seen on the way."""
         self.n_cycles += 1
+        self._count(sum(int(duals.live.sum()) for duals in self.duals))
         gap = value = 0.0
         for phase in self.phases:
             tasks = [(self.blocks[b], self.duals[b], self.n_cycles) for b in phase]
@@ -182,6 +215,7 @@ class _State:
         return self._note(list(self._map(blocks.sweep, self._all())))
 
     def _note(self, swept: list[blocks.Swept]) -> tuple[float, float]:
+        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
         self.duals = [seen.duals for seen in swept]
         size = sum(seen.size for seen in swept)
         values = 0.5 * np.square(STRETCHES) * size + sum(seen.loss for seen in swept)
@@ -197,6 +231,14 @@ class _State:
         value = sum(block.objective for block in found) + 0.5 * common
         self.answer = [block.duals for block in found] if value < P else None
         return (value, gap - (P - value)) if value < P else (P, gap)
+
+    def dual_variables(self) -> FloatArray:
+        """A, (n_classes, n)."""
+        n = self.blocks[0].positives.shape[0]
+        A = np.zeros((sum(block.columns.size for block in self.blocks), n))
+        for block, duals in self._all():
+            A[block.columns] = duals.dense(n).T
+        return A
 
     def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:
         """Weights and intercepts of all classes."""
