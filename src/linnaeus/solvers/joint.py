@@ -44,7 +44,7 @@ from linnaeus.solvers.problem import FloatArray, Joint, Rows, Solution, squared_
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 6  # visits of every class in a round; doubled every second round after some
 SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
-FAR = 5.0  # times the tolerance: a gap that is not left to the sweeps alone
+FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
 STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
 SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
@@ -136,17 +136,14 @@ def _rounds(
     best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
     patience, most = (3, 7) if small else (10, 3)
-    n_early = 0  # rounds that seemed to have done enough
+    n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
     for n_rounds in range(1, max_rounds + 1):
         enough = ENOUGH[squared] * 0.5**n_early * tol
         n_cycles = CYCLES << min(max(0, n_rounds - patience) // 2, most)
         early = any(state.cycle() <= enough for _ in range(n_cycles))
         n_early += early
-        P, gap = (
-            state.alone(tol)
-            if early and (n_rounds == 1 or gap > FAR * tol * P)
-            else state.certify()
-        )
+        far = n_rounds == 1 or gap > FAR * tol * P
+        P, gap = state.alone(tol) if (early or slow) and far else state.certify()
         trace.append(_noted(started, P, gap))
         better = P - gap > best + rise * abs(P) or gap < 0.9 * least
         stuck = 0 if better else stuck + 1
