@@ -13,8 +13,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from linnaeus.estimators.flat import FlatLogistic, FlatSVM
     from linnaeus.estimators.graph_m3 import GraphM3
+    from linnaeus.estimators.hieron import Hieron
     from linnaeus.estimators.hm3 import HM3
     from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
+    from linnaeus.estimators.perceptron import HierarchicalPerceptron
+    from linnaeus.estimators.ranking import RankingSVM
     from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
     from linnaeus.estimators.rls import HierarchicalRLS
     from linnaeus.estimators.topdown import TopDown
@@ -25,9 +28,12 @@ _EXPORTS = {
     "FlatSVM": "linnaeus.estimators.flat",
     "GraphM3": "linnaeus.estimators.graph_m3",
     "HM3": "linnaeus.estimators.hm3",
+    "HierarchicalPerceptron": "linnaeus.estimators.perceptron",
     "HierarchicalRLS": "linnaeus.estimators.rls",
+    "Hieron": "linnaeus.estimators.hieron",
     "MulticlassLogistic": "linnaeus.estimators.multiclass",
     "MulticlassSVM": "linnaeus.estimators.multiclass",
+    "RankingSVM": "linnaeus.estimators.ranking",
     "RecursiveLogistic": "linnaeus.estimators.recursive",
     "RecursiveSVM": "linnaeus.estimators.recursive",
     "Taxonomy": "linnaeus.taxonomy",
@@ -37,11 +43,14 @@ _MODULES = (
     "collection",
     "decisions",
     "errors",
+    "induction",
     "inference",
     "io",
     "kernels",
     "losses",
+    "methods",
     "metrics",
+    "protocols",
     "splits",
     "synthetic",
     "taxonomy",
@@ -54,9 +63,12 @@ __all__ = [
     "FlatSVM",
     "GraphM3",
     "HM3",
+    "HierarchicalPerceptron",
     "HierarchicalRLS",
+    "Hieron",
     "MulticlassLogistic",
     "MulticlassSVM",
+    "RankingSVM",
     "RecursiveLogistic",
     "RecursiveSVM",
     "Taxonomy",

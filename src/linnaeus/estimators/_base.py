@@ -67,8 +67,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The size of the constant feature."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _certify(self, objective: Any, dual: Any, n_iter: int, trace: Any) -> None:
-        """Keep the certificate of the whole, and warn where it is not what was asked for."""
+    def _certify(
+        self, objective: Any, dual: Any, n_iter: int, trace: Any, psi: float | None = None
+    ) -> None:
+        """Keep the certificate of the whole, and warn where it is not what was asked for.
+
+        psi : the largest violation of the optimality conditions, where `tol` bounds that
+        """
         self.objective_, self.dual_objective_ = float(np.sum(objective)), float(np.sum(dual))
         self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
         self.n_iter_ = n_iter
@@ -77,10 +82,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise UserError(
                 f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
             )
-        if self.gap_ > self.tol:
+        what, reached = ("a psi", psi) if psi is not None else ("a relative duality gap", self.gap_)
+        if reached > self.tol:
             more = ", or use float64" if hasattr(self, "dtype") else ""
             warnings.warn(
-                f"{type(self).__name__} stopped at a relative duality gap of {self.gap_:.2e}, "
+                f"{type(self).__name__} stopped at {what} of {reached:.2e}, "
                 f"above tol={self.tol:.0e}. Raise max_iter or tol{more}.",
                 ConvergenceWarning,
                 stacklevel=4,

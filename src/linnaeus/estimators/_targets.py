@@ -7,6 +7,7 @@ Without one they are the labels that occur. `decisions.labels` knows the forms i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,8 +43,13 @@ class Targets(NamedTuple):
         return np.array(self.names, dtype=object if mixed else None)
 
 
-def learn(y: Any, taxonomy: Taxonomy | None, classes: str) -> tuple[Targets, sp.csr_array]:
-    """What there is to know about `y`, and the (n, n_classes) 0/1 matrix of the classes."""
+def learn(
+    y: Any, taxonomy: Taxonomy | None, classes: str, also: Iterable[Any] = ()
+) -> tuple[Targets, sp.csr_array]:
+    """What there is to know about `y`, and the (n, n_classes) 0/1 matrix of the classes.
+
+    also : inner nodes that are classes even if none of these labels is theirs
+    """
     if y is None:
         raise UserError("This estimator requires y to be passed, but the target y is None.")
     if classes not in ("leaves", "nodes"):
@@ -70,7 +76,7 @@ def learn(y: Any, taxonomy: Taxonomy | None, classes: str) -> tuple[Targets, sp.
         numbers = np.arange(len(taxonomy), dtype=np.int32)
         return Targets(form, taxonomy.nodes, taxonomy, numbers, closed, one), full
     own = taxonomy.most_specific(given)
-    grown = taxonomy.with_misc(own)
+    grown = taxonomy.with_misc(sp.vstack([own, taxonomy.encode([[v] for v in also])]))
     carried = {v: k for k, v in grown.misc.items()}
     names = tuple(grown.misc.get(leaf, leaf) for leaf in grown.leaves)
     place = np.full(len(taxonomy), -1)  # the column of each node that is a class

@@ -194,7 +194,9 @@ def _one_child(problem: local.Problem, c: int, cost: Any) -> tuple[np.ndarray, A
 
 def _fit_choice(base: Any, X: Any, problem: local.Problem, cost: Any, rng: Any) -> Any:
     """A model that chooses one child."""
-    rows, child, share = local.choices(problem)
+    here = problem._replace(rows=np.arange(problem.Y.shape[0], dtype=np.int32))
+    chosen, share = local.one_choice(here)
+    rows, child = chosen.rows, chosen.Y.indices
     if cost is not None or (share != 1).any():
         cost = share if cost is None else share * cost[rows]
     return _fitted(base, X[rows], child, cost, rng)

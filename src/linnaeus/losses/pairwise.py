@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,16 @@ from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
 _BLOCK = 256  # classes compared at once when a loss is checked
+
+
+class LossParts(NamedTuple):
+    """The numbers of the common form, for loops that need the loss of one pair at a time."""
+
+    volumes: sp.csr_array  # (n_classes, n_nodes): s_v at the ancestors of each class
+    total: FloatArray  # (n_classes,) their sums
+    miss: FloatArray  # (n_classes,) m
+    false: FloatArray  # (n_classes,) f
+    table: FloatArray  # (0, 0); for a loss that is a table, this alone
 
 
 class ClassLoss:
@@ -77,6 +87,11 @@ class ClassLoss:
         """All losses, (n_classes, n_classes)."""
         return self.rows(np.arange(self.n_classes))
 
+    def parts(self) -> LossParts:
+        """What it is made of."""
+        none: FloatArray = np.zeros((0, 0))
+        return LossParts(self._weighted, self._total, self._miss, self._false, none)
+
     @cached_property
     def _classes_below(self) -> sp.csr_array:
         return sp.csr_array(self._anc.T)
@@ -94,6 +109,10 @@ class _TableLoss(ClassLoss):
 
     def rows(self, y: Any) -> FloatArray:
         return np.asarray(self._table[np.asarray(y, np.intp)], dtype=float)
+
+    def parts(self) -> LossParts:
+        none: FloatArray = np.zeros(self.n_classes)
+        return LossParts(sp.csr_array((self.n_classes, 0)), none, none, none, self._table)
 
 
 def class_loss(

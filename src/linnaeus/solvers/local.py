@@ -5,11 +5,13 @@ weights fit in a cache, and is handed to one of the solvers for whole matrices:
 
     "hinge", "squared_hinge"   one support vector machine per class (`dual`)
     "logistic"                 one logistic regression per class (`logistic`)
-    "crammer"                  one multiclass support vector machine (`crammer`)
-    "softmax"                  one multinomial logistic regression (`softmax`)
+    "crammer"                  one multiclass support vector machine (`crammer`); where a row has
+                               several classes the ranking machine (`ranking`), which is the same
+                               for one [Cai2008] section 4
+    "softmax"                  one multinomial logistic regression (`softmax`); a row with m classes
+                               is given m times, once with each, with 1/m of its weight
 
-A multiclass problem has one class per row. A row with m classes is given m times, once with each,
-with 1/m of its weight; a row with none or all of them is left out, for it prefers none [Cai2008].
+To the last two a row with none or all of the classes says nothing: it is left out.
 
 A problem without rows answers -1 for each of its classes (multiclass: 0), whatever the row.
 """
@@ -25,8 +27,10 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from linnaeus.execution import Executor
+from linnaeus.losses import zero_one
 from linnaeus.solvers import dual, local_fast
 from linnaeus.solvers.problem import FloatArray, IntArray, Rows, Solution, squared_norms
+from linnaeus.taxonomy import Taxonomy
 
 TASK_ROWS = 5000  # small problems are put together until they have so many rows
 BLOCK = 1 << 22  # scores made at once
@@ -107,15 +111,15 @@ def solve_task(
 def _solve(
     X: Rows, place: Any, norm2: Any, weight: Any, options: Options, problem: Problem
 ) -> Local:
-    dtype, Y, rows = X.data.dtype, problem.Y, problem.rows
+    dtype, k, rows = X.data.dtype, problem.Y.shape[1], problem.rows
+    cost = weight[rows]
     if options.method in JOINT:
-        which, _, share = choices(problem)
-        rows = rows[which]
+        choice = one_choice if options.method == "softmax" else some_choice
+        problem, share = choice(problem)
+        rows = problem.rows
         cost = weight[rows] * share.astype(dtype)
-    else:
-        cost = weight[rows]
-    if rows.size == 0 or (options.method in JOINT and Y.shape[1] == 1):
-        return _constant(Y.shape[1], 0.0 if options.method in JOINT else -1.0, dtype)
+    if rows.size == 0 or (options.method in JOINT and k == 1):
+        return _constant(k, 0.0 if options.method in JOINT else -1.0, dtype)
     part, features = gather(X, rows, place)
     if options.method in ("hinge", "squared_hinge"):
         local = _machines(part, features, norm2[rows], cost, options, problem)
@@ -124,15 +128,28 @@ def _solve(
     return _without_zeros(local) if options.prune > 0 else local
 
 
-def choices(problem: Problem) -> tuple[Any, Any, FloatArray]:
-    """Rows, the one class of each, and its share of the weight; rows come once with each class."""
-    Y = problem.Y
-    size = np.diff(Y.indptr)
-    size = np.where(size < Y.shape[1], size, 0)
-    rows = np.repeat(np.arange(size.size), size)
-    kept = np.repeat(size > 0, np.diff(Y.indptr))
-    chosen, share = Y.indices[kept], 1.0 / size[rows]
-    return rows, chosen, share if problem.factor is None else share * problem.factor[1][chosen]
+def some_choice(problem: Problem) -> tuple[Problem, FloatArray]:
+    """The rows with some classes but not all, and the factors of their weights."""
+    size = np.diff(problem.Y.indptr)
+    which = np.flatnonzero((size > 0) & (size < problem.Y.shape[1]))
+    Y = sp.csr_array(problem.Y[which])
+    factor = np.ones(which.size)
+    if problem.factor is not None:  # of several classes their mean
+        factor = np.add.reduceat(problem.factor[1][Y.indices], Y.indptr[:-1]) / np.diff(Y.indptr)
+    return Problem(problem.number, problem.rows[which], Y), factor
+
+
+def one_choice(problem: Problem) -> tuple[Problem, FloatArray]:
+    """Likewise, each row once with each of its classes."""
+    some, _ = some_choice(problem)
+    size, k = np.diff(some.Y.indptr), problem.Y.shape[1]
+    which, chosen = np.repeat(np.arange(size.size), size), some.Y.indices
+    share = 1.0 / size[which]
+    if problem.factor is not None:
+        share *= problem.factor[1][chosen]
+    once = np.arange(chosen.size + 1)
+    Y = sp.csr_array((np.ones(chosen.size, np.int8), chosen, once), shape=(chosen.size, k))
+    return Problem(problem.number, some.rows[which], Y), share
 
 
 def _constant(k: int, answer: float, dtype: Any) -> Local:
@@ -180,13 +197,11 @@ def _other(part: Rows, features: IntArray, cost: Any, options: Options, problem:
     }  # fmt: skip
     solution: Solution
     if options.method == "crammer":
-        from linnaeus.solvers import crammer
-
-        solution = crammer.solve(X, choices(problem)[1], Y.shape[1], random_state=seed, **common)
+        solution = _multiclass(X, Y, seed, common)
     elif options.method == "softmax":
         from linnaeus.solvers import softmax
 
-        solution = softmax.solve(X, choices(problem)[1], Y.shape[1], seed=seed, **common)
+        solution = softmax.solve(X, Y.indices, Y.shape[1], seed=seed, **common)
     else:
         from linnaeus.solvers import logistic
 
@@ -198,6 +213,27 @@ def _other(part: Rows, features: IntArray, cost: Any, options: Options, problem:
         W[np.abs(W) < options.prune] = 0
         rise = objective(X, W, b, cost, options, problem) - P
     return Local(features, W, b, P, D, solution.n_iter, rise)
+
+
+def _multiclass(X: sp.csr_array, Y: sp.csr_array, seed: int, common: dict[str, Any]) -> Solution:
+    """One machine for all classes: labels above the other classes."""
+    if Y.nnz == Y.shape[0]:
+        from linnaeus.solvers import crammer
+
+        return crammer.solve(X, Y.indices, Y.shape[1], random_state=seed, **common)
+    from linnaeus.solvers import ranking
+
+    rest = {key: value for key, value in common.items() if key != "bias"}
+    bias, k = common["bias"], Y.shape[1]
+    if bias:
+        constant = np.full((X.shape[0], 1), bias, dtype=X.dtype)
+        X = sp.csr_array(sp.hstack([X, constant], format="csr"))
+    flat, each = zero_one(Taxonomy.flat(range(k))), sp.csr_array(sp.eye_array(k))
+    found = ranking.solve(X, Y, each, flat, seed=seed, **rest)
+    W = np.asarray(found.W)
+    W, b = (W[:, :-1], bias * W[:, -1]) if bias else (W, np.zeros(k))
+    P, D = np.array([found.objective]), np.array([found.dual])
+    return Solution(W, b, P, D, found.n_iter, found.trace)
 
 
 def objective(
@@ -223,13 +259,12 @@ def _losses(Z: Any, rows: slice, method: str, problem: Problem) -> Any:
         if problem.factor is not None:
             loss *= np.where(y, problem.factor[1], problem.factor[0])
         return loss.sum(axis=1)
-    at = np.arange(len(Z)), choices(problem)[1][rows]
-    own = Z[at]
+    Y = problem.Y[rows]
     if method == "softmax":
-        return logsumexp(Z, axis=1) - own
-    Z += 1.0
-    Z[at] -= 1.0
-    return Z.max(axis=1) - own
+        return logsumexp(Z, axis=1) - Z[np.arange(len(Z)), Y.indices]
+    own = Y.toarray() > 0
+    best, worst = np.where(own, -np.inf, Z).max(axis=1), np.where(own, Z, np.inf).min(axis=1)
+    return np.maximum(0.0, 1.0 + best - worst)
 
 
 def _without_zeros(local: Local) -> Local:

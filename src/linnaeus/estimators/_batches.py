@@ -1,0 +1,101 @@
+"""Labels that come in batches: what each says about the classes, and who is positive for which.
+
+Without a taxonomy the classes are fixed by the first batch. With one they are its leaves, the inner
+nodes that carry labels of their own, in this batch or in one before, and those that were leaves
+before the taxonomy grew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets
+
+from linnaeus.decisions import labels
+from linnaeus.errors import UserError, shorten
+from linnaeus.estimators import _targets
+from linnaeus.taxonomy import Taxonomy
+
+
+def flat_labels(
+    y: Any, classes: Any, old: _targets.Targets | None
+) -> tuple[_targets.Targets, sp.csr_array]:
+    """A batch without a taxonomy: the classes are those of the first one."""
+    if not sp.issparse(y):
+        check_classification_targets(y)
+    form, Y = labels.learn(y, None)
+    targets = old
+    if targets is None:
+        if form.kind == "one" and classes is None:
+            raise UserError("classes must be passed on the first call to partial_fit.")
+        targets = _targets.learn(classes if form.kind == "one" else y, None, "leaves")[0]
+    elif classes is not None and set(labels.learn(classes, None)[0].names) != set(targets.names):
+        raise UserError(
+            f"classes is {shorten(classes)}, but was {shorten(list(targets.names))} on the "
+            f"first call to partial_fit. Leave it out, or begin anew with a clone."
+        )
+    _check_form(form, targets)
+    known = set(targets.names)
+    for name in form.names:
+        if name not in known:
+            raise UserError(
+                f"{shorten(name)} is not among the classes {shorten(list(targets.names))}. Give "
+                f"all classes on the first call to partial_fit, or a taxonomy that has them."
+            )
+    return targets, labels.over(form, Y, targets.names)
+
+
+def node_labels(
+    y: Any, taxonomy: Taxonomy, classes: Any, old: _targets.Targets | None
+) -> tuple[_targets.Targets, sp.csr_array]:
+    """A batch over the leaves of a taxonomy; inner nodes that were classes once remain classes."""
+    if not isinstance(taxonomy, Taxonomy):
+        _targets.learn(y, taxonomy, "leaves")  # refuses it
+    names = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
+    if old is not None:
+        if old.taxonomy is None:
+            raise UserError(
+                "The model began without a taxonomy. Begin anew with a clone to use one."
+            )
+        _check_larger(old.taxonomy, taxonomy)
+        names += old.names
+    numbers = taxonomy.numbers(dict.fromkeys(names))
+    inner = taxonomy.names(numbers[taxonomy.n_children[numbers] > 0].tolist())
+    targets, Y = _targets.learn(y, taxonomy, "leaves", also=inner)
+    if old is not None:
+        _check_form(targets.form, old)
+        targets = targets._replace(closed=old.closed and targets.closed)
+    return targets, Y
+
+
+def _check_form(form: labels.Form, old: _targets.Targets) -> None:
+    if (form.kind == "one") != old.one:
+        forms = ["label sets", "one label per sample"]
+        raise UserError(
+            f"This batch has {forms[form.kind == 'one']}, but the first one had "
+            f"{forms[old.one]}. Give all batches in one form."
+        )
+    if old.taxonomy is None and not old.one and len(form.names) != len(old.names):
+        raise UserError(
+            f"The label indicator has {len(form.names)} columns, but the first batch had "
+            f"{len(old.names)}. Give the same columns."
+        )
+
+
+def _check_larger(old: Taxonomy, new: Taxonomy) -> None:
+    for v in old.nodes:
+        if v not in new and v not in old.misc:
+            raise UserError(
+                f"The new taxonomy lacks the node {shorten(v)}. Give one with all nodes of old."
+            )
+
+
+def changed(old: _targets.Targets, new: _targets.Targets) -> bool:
+    return old.names != new.names or old.taxonomy != new.taxonomy
+
+
+def node_keys(taxonomy: Any) -> list[Any]:
+    """What each node is called, whatever its misc leaves are called."""
+    return [("misc leaf", taxonomy.misc[v]) if v in taxonomy.misc else v for v in taxonomy.nodes]

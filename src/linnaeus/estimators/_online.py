@@ -1,0 +1,384 @@
+"""What the Perceptrons and Hieron share: passes, batches, new classes, answers.
+
+Weights are kept for attributes, see `solvers.perceptron_weights`; those of classes are made from
+them when asked for. Scores are X w L', or with another kernel (k C) L', C the coefficients of the
+examples.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from linnaeus.errors import UserError
+from linnaeus.estimators import _batches, _targets
+from linnaeus.estimators._base import TOO_LARGE
+from linnaeus.estimators._linear import check_range, tidy
+from linnaeus.estimators._ranked import Ranked
+from linnaeus.estimators._running_sizes import RunningSizes
+from linnaeus.estimators.flat import check_positive
+from linnaeus.solvers import perceptron
+from linnaeus.solvers.perceptron import Problem, Run
+from linnaeus.solvers.perceptron_weights import Weights, growth
+from linnaeus.taxonomy import Taxonomy
+
+SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
+SPARSE = 0.25  # share of weights below which they are kept sparse
+MANY_WEIGHTS = 100_000_000  # from which on they are float32 by default
+
+
+def _is_linear(model: Online) -> bool:
+    return model._kernel_is("linear")
+
+
+def _is_table(attributes: Any) -> bool:
+    return not (attributes is None or isinstance(attributes, str) or callable(attributes))
+
+
+class Online(Ranked):
+    """Base of estimators that learn from one example after the other.
+
+    A subclass has `_rule()`, which of `solvers.perceptron.RULES` it follows, and `_averages()`.
+    """
+
+    max_iter: int
+    shuffle: bool
+
+    def _rule(self) -> str:
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _averages(self) -> bool:
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    # -- all examples at once ---------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Learn from examples, in as many passes as it takes, `max_iter` at most.
+
+        X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
+            kernel takes
+        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
+            any columns); or with a taxonomy lists of labels
+        """
+        self._check_parameters()
+        features: Any = None
+        if self._is_linear():
+            X, Y, _, dtype, seed = self._prepared(X, y, None)
+            features, K = self._with_constant(X.astype(dtype, copy=False)), None
+        else:
+            X = K = self._gram_to_fit(X)
+            Y, seed = self._learn_targets(y, len(K)), self._seed()
+        self._check_labels(Y)
+        self.shared_ = perceptron.Classes.of(*self._class_model())
+        result = self._train(perceptron.build(features, K, Y, self.shared_), features, seed)
+        self._check_finite(self.weights_.answer())
+        self._keep(result, first=True)
+        self.sizes_ = RunningSizes()
+        self._learn_sizes(X, Y, seed)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive(max_iter=self.max_iter)
+
+    def _train(self, problem: Problem, X: Any, seed: int) -> Run:
+        """Make all passes, and keep what they give."""
+        n = problem.inputs.norm2.size
+        W = self._empty(X, n, problem)
+        result = perceptron.run(
+            problem, W, self._rule(), max_iter=self.max_iter, shuffle=self.shuffle, seed=seed
+        )
+        T = result.n_steps
+        if X is None:
+            self.weights_ = Weights(self._sum(result, None, n), T)
+        else:
+            self.weights_ = Weights(perceptron.compact(W, SPARSE) if self._averages() else W, T)
+        if self._averages():
+            W.fill(0)
+            self.weights_.mean = self._sum(result, X, n, T + 1.0 - result.log.step, T, W)
+        return result
+
+    def _sum(
+        self, result: Run, X: Any, n: int, weight: Any = 1.0, divisor: int = 1, out: Any = None
+    ) -> Any:
+        """Updates times their weights, over a divisor: exact where the sums are.
+
+        Weights of features X, in `out` if given; or where X is None, coefficients of n examples.
+        """
+        C = perceptron.coefficients(result.log, n, self.shared_.attributes, weight)
+        if X is None:
+            return C / max(1, divisor)
+        W = np.zeros((X.shape[1], C.shape[1]), X.dtype) if out is None else out
+        perceptron.add_weights(X, C, W)
+        return np.divide(W, max(1, divisor), out=W)
+
+    def _empty(self, X: Any, n: int, problem: Problem) -> np.ndarray:
+        """The state of the loops before any update."""
+        s = problem.classes.attributes.shape[1]
+        return np.zeros((s, n)) if X is None else np.zeros((X.shape[1], s), X.dtype)
+
+    def _check_finite(self, weights: Any) -> None:
+        values = weights.data if sp.issparse(weights) else weights
+        if not np.isfinite([values.min(initial=0.0), values.max(initial=0.0)]).all():
+            raise UserError(f"The weights of {type(self).__name__} are not finite. {TOO_LARGE}")
+
+    def _keep(self, result: Run, first: bool) -> None:
+        """What is left for users to see."""
+        if first:
+            self.trace_: list[dict[str, float]] = []
+            self.n_updates_ = 0
+        self.trace_ += result.trace
+        self.n_iter_ = len(self.trace_)
+        self.n_updates_ += len(result.log.size)
+        self.n_steps_ = self.weights_.n_steps
+        self.converged_ = result.converged
+
+    def _check_labels(self, Y: sp.csr_array) -> None:
+        """Refuse label sets that the method cannot learn from."""
+
+    def _learn_sizes(self, X: Any, Y: sp.csr_array, seed: int) -> None:
+        """Learn from training scores how many labels to answer, where several were taught."""
+        if self.targets_.one:
+            return
+        rows, most = np.arange(Y.shape[0]), max(1, SAMPLE // Y.shape[1])
+        if rows.size > most:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+        inputs = X[rows] if self._is_linear() else X[rows] - self._bias() ** 2
+        self.sizes_.add(self._scores(inputs), sp.csr_array(Y[rows]))
+
+    # -- a batch at a time ------------------------------------------------------------------
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, taxonomy: Taxonomy | None = None
+    ) -> Self:
+        """Go on learning: one pass over a batch, in its order.
+
+        X, y : as in `fit`
+        classes : without a taxonomy, all classes that may come, to be given with the first batch;
+            with one, nodes that are to be classes besides its leaves
+        taxonomy : a larger one than before, with all nodes of old. A new node starts with what
+            the nodes above it have learnt; the scores of the classes of old do not change. With
+            attributes="flat" a new class starts from zero, and attributes given as a matrix must
+            be given anew, with rows for all classes and new columns last.
+
+        With averaging, the mean goes over all visits so far. The number of labels to answer, where
+        several are taught, is learnt from the scores of each batch after its pass.
+        """
+        self._check_parameters()
+        self._check_batches()
+        first, linear = not hasattr(self, "weights_"), self._is_linear()
+        if linear:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first
+            )
+            X = tidy(X)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        Y = self._batch_labels(y, n, classes, taxonomy, first)
+        result = self._batch(X, Y, first) if linear else self._kernel_batch(X, Y, first)
+        self._keep(result, first)
+        if not self.targets_.one:
+            self.sizes_.add(self._scores(X if linear else self._gram(X)), Y)
+        return self
+
+    def _check_batches(self) -> None:
+        if self._kernel_is("precomputed"):
+            raise UserError(
+                "partial_fit cannot know the kernel between old and new examples. Use a kernel of "
+                "linnaeus.kernels in place of kernel='precomputed', or fit."
+            )
+
+    def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> Run:
+        dtype = self._dtype(X) if first else self.weights_.last.dtype
+        check_range(X, dtype)
+        X, L = self._with_constant(X.astype(dtype, copy=False)), self.shared_.attributes
+        problem = perceptron.build(X, None, Y, self.shared_)
+        if first:
+            self.weights_ = Weights(self._empty(X, 0, problem))
+        weights = self.weights_
+        weights.go_on(self._averages(), dense=True)
+        result = perceptron.run(problem, weights.last, self._rule(), n_before=weights.n_steps)
+        if weights.moment is not None:
+            U = perceptron.coefficients(result.log, X.shape[0], L, result.log.step)
+            perceptron.add_weights(X, U, weights.moment)
+        weights.n_steps += result.n_steps
+        self._check_finite(weights.last[np.unique(X.indices)])  # no other weights have changed
+        return result
+
+    def _kernel_batch(self, X: Any, Y: sp.csr_array, first: bool) -> Run:
+        """The same on coefficients of examples; of later batches those with updates are kept."""
+        n, L, constant = Y.shape[0], self.shared_.attributes, self._bias() ** 2
+        K = np.asarray(self.kernel.gram(X, None)) + constant
+        problem = perceptron.build(None, K, Y, self.shared_)
+        if first:
+            self.X_fit_ = X
+            self.weights_ = Weights(sp.csr_array((n, L.shape[1])))
+        weights = self.weights_
+        weights.go_on(self._averages(), dense=False)
+        S = np.ascontiguousarray(np.asarray((self._gram(X) + constant) @ weights.last).T, float)
+        result = perceptron.run(problem, S, self._rule(), n_before=weights.n_steps)
+        rows = np.arange(n) if first else np.unique(result.log.example)
+        for name, weight in (("last", 1.0), ("moment", result.log.step)):
+            part = getattr(weights, name)
+            if part is not None:
+                C = perceptron.coefficients(result.log, n, L, weight)
+                new = part + C if first else sp.vstack([part, C[rows]])
+                setattr(weights, name, sp.csr_array(new))
+        if not first:
+            self.X_fit_ = _joined(self.X_fit_, X, rows)
+        weights.n_steps += result.n_steps
+        return result
+
+    def _batch_labels(
+        self, y: Any, n: int, classes: Any, taxonomy: Taxonomy | None, first: bool
+    ) -> sp.csr_array:
+        """The labels of a batch over all classes; what is new about classes is taken in."""
+        if first:
+            taxonomy = self.taxonomy if taxonomy is None else taxonomy
+        elif taxonomy is None:
+            taxonomy = self.taxonomy_
+        old = None if first else self.targets_
+        if taxonomy is None:
+            targets, Y = _batches.flat_labels(y, classes, old)
+        else:
+            targets, Y = _batches.node_labels(y, taxonomy, classes, old)
+        check_consistent_length(np.empty(n), Y)
+        self._check_labels(Y)
+        if first:
+            self.sizes_ = RunningSizes()
+        if old is None or _batches.changed(old, targets):
+            self._take_in(old, targets)
+        self.targets_ = targets
+        self.classes_, self.taxonomy_ = targets.classes(), taxonomy
+        return Y
+
+    def _take_in(self, old: _targets.Targets | None, targets: _targets.Targets) -> None:
+        """New classes, or a new taxonomy above them."""
+        self.targets_ = targets
+        try:
+            shared = perceptron.Classes.of(*self._class_model())
+            if old is not None:
+                self.weights_.grow(self._growth(old, targets, shared.attributes))
+        except UserError:
+            if old is None:
+                del self.targets_
+            else:
+                self.targets_ = old
+            raise
+        self.shared_ = shared
+
+    def _growth(
+        self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array
+    ) -> sp.csr_array:
+        """How weights of old attributes become those of new ones."""
+        before, s = self.shared_.attributes, self.shared_.attributes.shape[1]
+        class_number = {name: j for j, name in enumerate(new.names)}
+        place = np.array([class_number[name] for name in old.names])
+        if _is_table(self.attributes):
+            if attributes.shape[1] < s:
+                raise UserError(
+                    f"The class attributes have {attributes.shape[1]} columns, but had {s} before. "
+                    f"Keep the old columns, and append new ones."
+                )
+            return growth(before, attributes, place, np.arange(s), np.full(place.size, -1))
+        if isinstance(self.attributes, str) and self.attributes == "flat":
+            return growth(before, attributes, place, place, place)
+        number = {key: v for v, key in enumerate(_batches.node_keys(new.taxonomy))}
+        column = np.array([number[key] for key in _batches.node_keys(old.taxonomy)])
+        return growth(before, attributes, place, column, new.nodes[place])
+
+    # -- weights ----------------------------------------------------------------------------
+
+    @property
+    def node_coef_(self) -> Any:  # type: ignore[override]
+        """(n_attributes, n_features), the weights of the attributes."""
+        if not self._is_linear():
+            raise AttributeError("Only kernel='linear' has weights of features; see dual_coef_.")
+        return self.weights_.answer()[: self._n_features()].T
+
+    @property
+    def node_intercept_(self) -> np.ndarray:  # type: ignore[override]
+        """(n_attributes,), what is added to the scores of the attributes."""
+        if not self._is_linear():
+            raise AttributeError("Only kernel='linear' has weights of features; see intercept_.")
+        if not self.fit_intercept:
+            return np.zeros(self.weights_.last.shape[1])
+        constant = sp.csr_array(([self._bias()], ([0], [self._n_features()])))
+        return self.weights_.scores(constant).ravel()
+
+    @property
+    def coef_(self) -> Any:
+        """(n_classes, n_features), the weights of the classes, made from those of attributes."""
+        w = self.node_coef_
+        return self._folded(self.shared_.attributes.astype(w.dtype) @ w)
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """(n_classes,), what is added to the scores of the classes."""
+        if self._is_linear():
+            return self._folded(self.shared_.attributes @ self.node_intercept_)
+        return np.asarray(self._bias() ** 2 * self.dual_coef_.sum(axis=0))
+
+    @property
+    def dual_coef_(self) -> np.ndarray:  # type: ignore[override]
+        """(n_fitted, n_classes), such that scores are ``gram @ dual_coef_ + intercept_``."""
+        if self._is_linear():
+            raise AttributeError("With kernel='linear' there is coef_, and no dual_coef_.")
+        C = self.weights_.answer() @ self.shared_.attributes.T
+        return self._folded(C.toarray().T).T
+
+    def _n_features(self) -> int:
+        """Features without the constant one."""
+        return int(self.weights_.last.shape[0]) - bool(self.fit_intercept)
+
+    # -- answers ----------------------------------------------------------------------------
+
+    @available_if(_is_linear)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """Keep the weights as sparse matrices; predictions stay the same."""
+        check_is_fitted(self)
+        self.weights_ = self.weights_.sparse()
+        return self
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores of rows of features, or of kernel values, without the constant."""
+        if self._is_linear():
+            S = self.weights_.scores(X, self._n_features())
+            S = S + self.node_intercept_.astype(S.dtype) if self.fit_intercept else S
+        else:
+            S = self.weights_.scores(X + self._bias() ** 2)
+        F = np.asarray((self.shared_.attributes.astype(S.dtype) @ S.T).T)
+        return F[:, 1:] - F[:, :1] if self.targets_.binary else F
+
+    def _n_scores(self) -> int:
+        return int(self.shared_.attributes.shape[1])
+
+    def _positive(self, scores: np.ndarray) -> sp.csr_array:
+        return self.sizes_.decide(scores)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "weights_")
+        if not self._is_linear():
+            return self._gram(X)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return sp.csr_array(X) if sp.issparse(X) else X
+
+    def _dtype(self, X: sp.csr_array) -> Any:
+        large = X.shape[1] * len(self.classes_) >= MANY_WEIGHTS
+        return self._float_type(True) if large else super()._dtype(X)
+
+    def _float_type(self, large: bool) -> Any:
+        if self.dtype is not None:
+            return np.dtype(self.dtype)
+        return np.dtype(np.float32 if large else np.float64)
+
+
+def _joined(old: Any, new: Any, rows: np.ndarray) -> Any:
+    """The inputs of a kernel, one after the other: `old`, and some rows of `new`."""
+    if sp.issparse(new):
+        return sp.csr_array(sp.vstack([old, sp.csr_array(new)[rows]]))
+    if isinstance(new, np.ndarray):
+        return np.concatenate([old, new[rows]])
+    return [*old, *(new[i] for i in rows.tolist())]

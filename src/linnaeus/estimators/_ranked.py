@@ -1,0 +1,171 @@
+"""What the ranking methods share: attributes of classes, a loss between them, label sets.
+
+    F(x, y) = sum_r l_r(y) w_r.x = W_y.x,     W = L w   [Cai2008] (3.9)
+
+L holds the attributes of the classes, one row each, w the weights of the attributes. With another
+kernel k the weights are sums over examples, and F(x, .) = sum_i k(x, x_i) (V L L')_i.
+Where several labels were taught, those above a threshold t(x) are answered, or the top one: see
+`decisions.SetSize`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from linnaeus.decisions import SetSize
+from linnaeus.errors import UserError
+from linnaeus.estimators._kernel import Kernelized
+from linnaeus.estimators._linear import LARGE, LinearClassifier
+from linnaeus.losses import ClassLoss, class_attributes, class_loss
+from linnaeus.taxonomy import Taxonomy
+
+MANY = 100  # classes from which a threshold is learnt from the highest scores only
+TOP = 20  # that many
+SAMPLE = 10_000_000  # scores to learn it from, at most
+NEGLIGIBLE = 1e-10  # eigenvalues of a class kernel, relative to the largest
+
+
+class ClassModel(NamedTuple):
+    """How classes share weights, and what it costs to take one for another."""
+
+    attributes: sp.csr_array  # (n_classes, n_attributes), in the order of `classes_`
+    loss: ClassLoss
+
+
+def _has_weights(model: Ranked) -> bool:
+    return model._kernel_is("linear")
+
+
+class Ranked(Kernelized, LinearClassifier):
+    """Base of estimators that rank the classes.
+
+    A subclass has the parameters `loss` and `attributes`, and `class_kernel` if it likes. It solves
+    for all classes, also for two exclusive ones, and stores what it found by `_store_nodes` or
+    `_store_dual`.
+    """
+
+    loss: Any
+    attributes: Any
+
+    # -- classes ----------------------------------------------------------------------------
+
+    def _columns(self, Y: sp.csr_array) -> sp.csr_array:
+        return Y
+
+    def _class_model(self) -> ClassModel:
+        """Attributes and loss as the parameters say, once the targets are learned."""
+        taxonomy = self.targets_.taxonomy
+        scheme, loss = self.attributes, self.loss
+        if taxonomy is None:
+            taxonomy = Taxonomy.flat(range(len(self.targets_.names)))
+            scheme = "flat" if scheme is None else scheme
+            loss = "zero_one" if loss is None else loss
+        elif scheme is None:
+            scheme = "depth" if taxonomy.is_tree else "perclass"
+        kernel = getattr(self, "class_kernel", None)
+        if kernel is None:
+            attributes = class_attributes(taxonomy, scheme)
+        elif self.attributes is not None:
+            raise UserError("Both attributes and class_kernel are given. Give one of them.")
+        else:
+            attributes = factor(kernel, len(self.targets_.names))
+        return ClassModel(attributes, class_loss(loss, taxonomy))
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def _gram_to_fit(self, X: Any) -> np.ndarray:
+        """The kernel matrix to learn from, the constant included, in the type to compute in."""
+        K = self._gram(X, fitting=True)
+        K = K.astype(self._float_type(K.size >= LARGE or K.dtype == np.float32), copy=False)
+        return K + K.dtype.type(self._bias() ** 2) if self.fit_intercept else K
+
+    def _store_nodes(self, w: np.ndarray, attributes: sp.csr_array) -> None:
+        """Keep the weights of the attributes, (n_attributes, n_features [+ 1]), and of classes."""
+        self.node_coef_, self.node_intercept_ = self._split(w)
+        self.coef_, self.intercept_ = self._split(self._folded(attributes.astype(w.dtype) @ w))
+
+    def _store_dual(self, V: Any, attributes: sp.csr_array) -> None:
+        """Keep V, (n_samples, n_classes), such that scores are ``gram @ V L L'``."""
+        D = (sp.csr_array(V) @ attributes @ attributes.T).toarray()
+        self.dual_coef_ = self._folded(D.T).T
+        self.intercept_ = self._bias() ** 2 * self.dual_coef_.sum(axis=0)
+
+    def _folded(self, W: np.ndarray) -> np.ndarray:
+        """One row for each class; of two exclusive classes the difference is enough."""
+        return W[1:] - W[:1] if self.targets_.binary else W
+
+    def _learn_set_sizes(self, X: Any, Y: sp.csr_array, weight: Any, seed: int) -> None:
+        """Learn thresholds from training scores, where several labels were taught.
+
+        X : the rows of features (no constant), or kernel values (likewise), that were learnt from
+        """
+        if self.targets_.one:
+            return
+        rows = np.arange(Y.shape[0]) if weight is None else np.flatnonzero(weight)
+        most = max(1, SAMPLE // max(1, Y.shape[1]))
+        if rows.size > most:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+        rule = SetSize(top_k=TOP if Y.shape[1] > MANY else None)
+        self.set_size_ = rule.fit_scores(self._scores(X[rows]), sp.csr_array(Y[rows]))
+
+    @available_if(_has_weights)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        return super().sparsify()
+
+    # -- answers ----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, one column per class; (n,) for two exclusive classes without a taxonomy."""
+        X = self._checked(X)
+        S = np.vstack([self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])])
+        return S.ravel() if self.targets_.binary else S
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores of rows of features, or of kernel values."""
+        if self._is_linear():
+            return super()._scores(X)
+        return np.asarray(X @ self.dual_coef_ + self.intercept_)
+
+    def _positive(self, scores: np.ndarray) -> sp.csr_array:
+        return self.set_size_.decide(scores)
+
+    def _checked(self, X: Any) -> Any:
+        if self._is_linear():
+            return super()._checked(X)
+        check_is_fitted(self, "dual_coef_")
+        return self._gram(X)
+
+
+def factor(class_kernel: Any, n_classes: int) -> sp.csr_array:
+    """Attributes L with L L' = class_kernel, which must be symmetric and positive semidefinite."""
+    K = np.asarray(class_kernel.toarray() if sp.issparse(class_kernel) else class_kernel, float)
+    if K.shape != (n_classes, n_classes):
+        raise UserError(
+            f"class_kernel has the shape {K.shape}, but there are {n_classes} classes. Give one "
+            f"row and one column per class, in the order of classes_."
+        )
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise UserError(f"class_kernel[{i}, {j}] is {K[i, j]}. Replace it by a finite number.")
+    size = np.abs(K).max(initial=0.0)
+    odd = np.abs(K - K.T) > NEGLIGIBLE * size
+    if odd.any():
+        i, j = np.argwhere(odd)[0]
+        raise UserError(
+            f"class_kernel is not symmetric: [{i}, {j}] is {K[i, j]}, but [{j}, {i}] is {K[j, i]}. "
+            f"Use (K + K.T) / 2."
+        )
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    if values.min(initial=0.0) < -NEGLIGIBLE * size * n_classes:
+        raise UserError(
+            f"class_kernel has the negative eigenvalue {values[0]:.3g}. Give a positive "
+            f"semidefinite matrix, such as A @ A.T, or add a multiple of the identity."
+        )
+    kept = values > np.finfo(float).eps * size * n_classes
+    return sp.csr_array(vectors[:, kept] * np.sqrt(values[kept]))
