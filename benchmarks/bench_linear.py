@@ -99,10 +99,15 @@ def run(folder: Path, large: bool) -> None:
     for loss in ("squared_hinge",) if large else ("squared_hinge", "hinge"):
         flat = FlatSVM(tax, loss=loss, tol=1e-3, **options)
         recursive = RecursiveSVM(tax, loss=loss, tol=1e-2, **options)
-        for name, model in (("FlatSVM, gap 1e-3", flat), ("RecursiveSVM, gap 1e-2", recursive)):
+        pair = {f"FlatSVM, gap 1e-3, {loss}": flat, f"RecursiveSVM, gap 1e-2, {loss}": recursive}
+        for model in pair.values():
             model.fit(problem.X[:300], problem.Y[:300])  # compile
-            rows.append(measure(f"{name}, {loss}", model, problem))
-            model.coef_ = None
+        runs: dict = {name: [] for name in pair}
+        for _ in range(1 if large else 3):  # in turns: other work on the machine only adds
+            for name, model in pair.items():
+                runs[name].append(measure(name, model, problem))
+                model.coef_ = None
+        rows += [min(found, key=lambda row: row[1]) for found in runs.values()]
     if not large:
         others(problem, rows, options)
     heads = ("model", "fit CPU s", "wall s", "predict CPU s", "gap", "micro", "macro", "hF1")
