@@ -41,3 +41,17 @@ def shared():
 @pytest.fixture(scope="session")
 def golden_file():
     return golden
+
+
+@pytest.fixture
+def linnaeus(capsys):
+    """Run a command; its exit code, standard output and standard error."""
+    from linnaeus.cli.main import run
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            run([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
