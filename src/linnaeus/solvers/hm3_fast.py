@@ -233,6 +233,13 @@ def add_step(V, ix, xs, s, moved, n_moved):
 
 
 @njit(cache=True, nogil=True)
+def copy(source, target):
+    """Number by number: assigning slices takes seconds to compile."""
+    for j in range(target.size):
+        target[j] = source[j]
+
+
+@njit(cache=True, nogil=True)
 def linear_pass(
     order, limits, enough, model, indptr, indices, data, Y, costs, squares, V, Z, gaps, s, work
 ):
@@ -248,13 +255,13 @@ def linear_pass(
         i = order[k]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         add_scores(V, ix, xs, s)
-        work.score[:] = s
+        copy(s, work.score)
         gaps[i], rise, n_moved = visit(
             model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
         )
         total += rise
         if n_moved > 0:
-            s[:] = work.step
+            copy(work.step, s)
             add_step(V, ix, xs, s, work.moved, n_moved)
     return total
 
@@ -272,7 +279,7 @@ def kernel_block(
     for sweep in range(sweeps):
         for k in range(block.size):
             i = block[k]
-            work.score[:] = F[k]
+            copy(F[k], work.score)
             gap, rise, n_moved = visit(
                 model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
             )
@@ -280,7 +287,7 @@ def kernel_block(
             if sweep == 0:
                 gaps[i] = gap
             if n_moved > 0:
-                s[:] = work.step
+                copy(work.step, s)
                 N[i] = Z[i]
                 add_to_block(F, G[k], s)
     return total
@@ -342,7 +349,7 @@ def measure_linear(model, indptr, indices, data, Y, costs, V, Z, stretches, slac
     for i in range(Y.shape[0]):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         add_scores(V, ix, xs, s)
-        work.score[:] = s
+        copy(s, work.score)
         gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm
     return total
@@ -354,7 +361,7 @@ def measure_scored(first, model, F, Y, costs, Z, stretches, slacks, gaps, work):
     total = 0.0
     for k in range(F.shape[0]):
         i = first + k
-        work.score[:] = F[k]
+        copy(F[k], work.score)
         gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm
     return total

@@ -224,7 +224,8 @@ def visit(lanes, ptr, live, order, rows, a, y, numbered, feature_ptr, at, ids, f
         w = w_all[:n]
         _weights(rows[here], a[here], y[here], at[here], of, indptr, data, bias, over_S[b],
                  path[mine], share[mine], common, names, w)  # fmt: skip
-        dv[:n] = w
+        for t in range(n):
+            dv[t] = w[t]
         live[b], measured[0, b], measured[1, b] = _visit_lane(
             live[b], order[here], draws, rows[here], a[here], y[here], at[here], of, indptr, data,
             norm2, bias, cost[:, b], row_cost, squared, relax, k[b], k_bias[b], w,
