@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 
 import linnaeus
 from linnaeus.files import atomic_write
@@ -46,6 +47,9 @@ def load(folder: Path):
     if train.texts is not None:
         words = TfidfVectorizer(min_df=2, sublinear_tf=True)
         X, X_test = words.fit_transform(train.texts), words.transform(test.texts)
+    elif folder.name == "lshtc-small-val":  # raw counts of words
+        weights = TfidfTransformer(sublinear_tf=True).fit(train.X)
+        X, X_test = weights.transform(train.X), weights.transform(test.X)
     elif sp.issparse(train.X):
         X, X_test = train.X, test.X
     else:
