@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linnaeus
 from linnaeus import Taxonomy
+from linnaeus.estimators._ranked import Ranked
 
 ESTIMATORS = [
     getattr(linnaeus, name)
@@ -111,7 +112,8 @@ def test_all_leaves_are_classes_seen_or_not(estimator, data):
     names = TAX.nodes if estimator.over_nodes else TAX.leaves
     assert list(model.classes_) == list(names)
     assert model.decision_function(X).shape == (120, len(names))
-    assert "b3" not in set(model.predict(X[kept]))
+    leans = isinstance(model, Ranked)  # an unseen class has its parent's weights: it may be best
+    assert "b3" not in set(model.predict(X[kept] if leans else X))
 
 
 def test_it_tunes_and_pipes(estimator, data):
@@ -139,7 +141,7 @@ def test_renumbering_the_nodes_changes_nothing(estimator, data):
 def test_certificates_are_stored(estimator, data):
     X, y = data
     if not estimator.solves:
-        pytest.skip("no gap")
+        pytest.skip("neither a closed form nor learning by mistakes has a gap")
     model = estimator(TAX, random_state=0, tol=1e-4).fit(X, y)
     assert 0 <= model.gap_ <= 1e-4
     assert model.dual_objective_ <= model.objective_
