@@ -88,6 +88,17 @@ def learn(
     return Targets(form, names, grown, grown.leaf_numbers, closed, one), Y
 
 
+def the_class(Y: sp.csr_array, who: str, remedy: str) -> np.ndarray:
+    """The one class of every example, for estimators that know of one only."""
+    count = np.diff(Y.indptr)
+    if (count != 1).any():
+        row = int(np.argmax(count != 1))
+        raise UserError(
+            f"{who} takes one label per sample, but sample {row} has {count[row]}. {remedy}"
+        )
+    return np.asarray(Y.indices)
+
+
 def answer(targets: Targets, on: sp.csr_array, taxonomy: Taxonomy | None) -> Any:
     """Decided label sets over the classes, in the form that was taught.
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 from scipy.special import softmax as softmax_of
 
-from linnaeus.errors import UserError
+from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
@@ -55,14 +55,8 @@ class _Multiclass(LinearClassifier):
 
     def _one_class(self, Y: sp.csr_array) -> np.ndarray:
         """The class of every example."""
-        count = np.diff(Y.indptr)
-        if (count != 1).any():
-            row = int(np.argmax(count != 1))
-            raise UserError(
-                f"{type(self).__name__} takes one label per sample, but sample {row} has "
-                f"{count[row]}. Use FlatSVM or FlatLogistic for several."
-            )
-        return np.asarray(Y.indices)
+        remedy = "Use FlatSVM or FlatLogistic for several."
+        return _targets.the_class(Y, type(self).__name__, remedy)
 
     def _options(self, weight: Any, dtype: Any) -> dict[str, Any]:
         """What both solvers are told."""

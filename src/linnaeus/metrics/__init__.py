@@ -1,5 +1,6 @@
 """How good predictions are: metrics of label sets and of scores, tests, and a report."""
 
+from linnaeus.metrics.calibration import Calibration, calibration
 from linnaeus.metrics.counts import PRF
 from linnaeus.metrics.evaluate import evaluate
 from linnaeus.metrics.ranking import (
@@ -34,12 +35,14 @@ from linnaeus.metrics.significance import (
 
 __all__ = [
     "PRF",
+    "Calibration",
     "Comparison",
     "PermutationTest",
     "Report",
     "SignTest",
     "WilcoxonTest",
     "average_precision",
+    "calibration",
     "count_wins",
     "evaluate",
     "hierarchical_f1",

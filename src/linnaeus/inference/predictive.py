@@ -1,0 +1,78 @@
+"""Probabilities of classes when their scores are uncertain: g_k ~ N(m_k, s_k), k = 1 ... K.
+
+    plugin        p = link(m): the scores are taken for certain
+    probit        p = link(m / sqrt(1 + pi s / 8)) [MacKay1992]; for softmax a good guess
+    monte_carlo   p = the mean of link(g) over draws of g
+
+link is the softmax over the classes, or a sigmoid for every class. Standard deviations are those
+of link(g): of the draws, or to first order
+
+    softmax  p_k^2 ((1 - 2 p_k) s_k + sum_j p_j^2 s_j),      binary  (p (1 - p))^2 s.
+
+Inner nodes: exactly one leaf is right with softmax, so a node has the sum over its leaves. Binary
+labels are independent given the scores, so a node, which is on if some leaf below it is, has
+1 - prod (1 - p). Both never fall on the way up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, softmax
+
+from linnaeus.errors import UserError
+
+Values = npt.NDArray[np.float64]
+
+METHODS = ("plugin", "probit", "monte_carlo")
+
+
+def link_of(scores: Values, link: str) -> Values:
+    """Probabilities of scores (..., n_classes)."""
+    return np.asarray(softmax(scores, axis=-1) if link == "softmax" else expit(scores))
+
+
+def probabilities(
+    mean: Values, variance: Values, link: str, method: str = "plugin",
+    rng: np.random.Generator | None = None, n_draws: int = 1000,
+) -> tuple[Values, Values]:  # fmt: skip
+    """Probabilities and their standard deviations, for scores (n, n_classes)."""
+    if method not in METHODS:
+        raise UserError(f"method={method!r} is not known. Use one of {', '.join(METHODS)}.")
+    if method == "monte_carlo":
+        return _monte_carlo(mean, variance, link, rng or np.random.default_rng(0), n_draws)
+    if method == "probit":
+        mean = mean / np.sqrt(1.0 + math.pi / 8.0 * variance)
+    p = link_of(mean, link)
+    if link == "softmax":
+        square = (1 - 2 * p) * variance + (p**2 * variance).sum(axis=1, keepdims=True)
+        return p, p * np.sqrt(np.maximum(square, 0.0))
+    return p, p * (1 - p) * np.sqrt(variance)
+
+
+def _monte_carlo(
+    mean: Values, variance: Values, link: str, rng: np.random.Generator, n_draws: int
+) -> tuple[Values, Values]:
+    if n_draws < 2:
+        raise UserError(f"n_draws is {n_draws}. Use 2 or more.")
+    deviation, total, squares = np.sqrt(variance), np.zeros_like(mean), np.zeros_like(mean)
+    for _ in range(n_draws):
+        p = link_of(mean + deviation * rng.standard_normal(mean.shape), link)
+        total += p
+        squares += p * p
+    p = total / n_draws
+    return p, np.sqrt(np.maximum(squares / n_draws - p * p, 0.0) * (n_draws / (n_draws - 1)))
+
+
+def node_probabilities(p: Values, above: Any, link: str) -> Values:
+    """Probabilities (n, n_nodes) of nodes, from those of classes (n, n_classes).
+
+    above : (n_classes, n_nodes) sparse, 1 where the node is the class or above it
+    """
+    if link == "softmax":
+        return np.asarray(np.clip(p @ above, 0.0, 1.0))
+    with np.errstate(divide="ignore"):  # a label that is certain
+        return np.asarray(-np.expm1(np.maximum(np.log1p(-p), -1e4) @ above))

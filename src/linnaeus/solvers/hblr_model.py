@@ -1,0 +1,176 @@
+"""Hierarchical Bayesian logistic regression: the model, and what all ways to infer it share.
+
+    w_root ~ N(0, I),      w_n ~ N(w_parent, diag(prec_n)^-1),      prec of an owner ~ Gamma(a, b)
+
+[GopalYang2015, (1)-(3)]. The owner of the precision above node n is its parent in M1 (one number)
+and M2 (one number a feature), and n itself in M3 (one number). With q(w_n) of mean mu_n and
+variances var_n, q(prec) = Gamma(tau, nu) and A_n = E[prec_n] = tau / nu (1 at the root),
+
+    inner nodes   var_n = 1 / (A_n + sum_c A_c),    mu_n = var_n (A_n mu_parent + sum_c A_c mu_c)
+    owners        tau = a + 1/2 #,    nu = b + 1/2 sum Q,    Q_n = var_n + var_p + (mu_n - mu_p)^2,
+
+sums over children c, over the nodes below an owner, and in M1 and M3 over the features as well
+(# counts these terms). These are the paper's (5)-(7), corrected; see docs/maths/hblr.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+
+Values = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+KINDS = ("M1", "M2", "M3")
+CHUNK = 1 << 20  # numbers handled at once where sums over features are taken
+
+
+class Level(NamedTuple):
+    """The inner nodes of one depth, with their children."""
+
+    nodes: Numbers
+    children: Numbers
+    sums: sp.csr_array  # (nodes, children): ones
+
+
+class Tree(NamedTuple):
+    """A tree with one root; leaves in the order of the classes."""
+
+    parent: Numbers  # (n_nodes,), -1 for the root
+    root: int
+    leaves: Numbers  # (n_classes,)
+    depth: Numbers
+    levels: tuple[Level, ...]  # the root first
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.parent.size)
+
+
+def tree_of(parent: Any, leaves: Any) -> Tree:
+    """The tree in which node n hangs below parent[n], the root below -1."""
+    parent, leaves = np.asarray(parent, dtype=np.int64), np.asarray(leaves, dtype=np.int64)
+    roots = np.flatnonzero(parent < 0)
+    if roots.size != 1:
+        raise UserError(f"The tree has {roots.size} roots. Put one node above them.")
+    depth, nodes = np.zeros(parent.size, dtype=np.int64), roots
+    levels: list[Level] = []
+    while True:
+        below = np.flatnonzero(np.isin(parent, nodes))
+        inner = nodes[np.isin(nodes, parent[below])]
+        if not below.size:
+            return Tree(parent, int(roots[0]), leaves, depth, tuple(levels))
+        depth[below] = len(levels) + 1
+        row = np.searchsorted(inner, parent[below])
+        ones = np.ones(below.size)
+        sums = sp.csr_array((ones, (row, np.arange(below.size))), (inner.size, below.size))
+        levels.append(Level(inner, below, sums))
+        nodes = below
+
+
+class Model(NamedTuple):
+    """Who owns which precision."""
+
+    kind: str
+    tree: Tree
+    owners: Numbers  # (n_owners,) nodes, in order
+    owner: Numbers  # (n_nodes,) place in `owners` of the precision above a node; -1 for the root
+
+    @property
+    def by_feature(self) -> bool:
+        """Whether an owner has one precision for every feature."""
+        return self.kind == "M2"
+
+    def per_owner(self, values: Any) -> Values:
+        """Sums (n_owners, ...) of values (n_nodes, ...) over the nodes of every owner."""
+        out = np.zeros((self.owners.size, *values.shape[1:]))
+        has = np.flatnonzero(self.owner >= 0)
+        np.add.at(out, self.owner[has], values[has])
+        return out
+
+
+def model_of(tree: Tree, kind: str) -> Model:
+    """The model M1, M2 or M3 on a tree."""
+    if kind not in KINDS:
+        raise UserError(f"model={kind!r} is not known. Use 'M1', 'M2' or 'M3'.")
+    everyone = np.arange(tree.n_nodes)
+    above = everyone if kind == "M3" else tree.parent
+    below = everyone != tree.root
+    owners = np.unique(above[below])
+    owner = np.where(below, np.searchsorted(owners, above), -1)
+    return Model(kind, tree, owners, owner)
+
+
+class Gamma(NamedTuple):
+    """Gamma distributions of the precisions: shapes (n_owners, 1) and rates (n_owners, 1 or d)."""
+
+    shape: Values
+    rate: Values
+
+    @property
+    def mean(self) -> Values:
+        return np.asarray(self.shape / self.rate)
+
+
+class Posterior(NamedTuple):
+    """What is known of the weights and their precisions after the data."""
+
+    mu: Values  # (n_nodes, d)
+    variance: Values  # (n_nodes, d)
+    covariance: Values | None  # (n_classes, d, d) of the leaves, where it was asked for
+    precisions: Gamma
+    objective: float  # the bound of the evidence, or what partial MAP maximises
+    trace: list[dict[str, float]]  # seconds, objective, change: the relative rise
+    n_iter: int
+    converged: bool
+    bounds: list[float]  # the objective before the first round, and after each
+
+
+def expected_precisions(model: Model, q: Gamma) -> Values:
+    """A (n_nodes, 1 or d), 1 at the root."""
+    A = q.mean[model.owner]
+    A[model.tree.root] = 1.0
+    return A
+
+
+def update_inner(tree: Tree, A: Values, mu: Any, variance: Any, level: Level) -> None:
+    """Make the means and variances of the inner nodes of one level the best, in place."""
+    nodes, children = level.nodes, level.children
+    above = tree.parent[nodes]
+    spread = 1.0 / (A[nodes] + level.sums @ A[children])
+    pull = level.sums @ (A[children] * mu[children])
+    if above[0] >= 0:
+        pull += A[nodes] * mu[above]
+    mu[nodes] = spread * pull
+    variance[nodes] = spread
+
+
+def update_precisions(model: Model, prior: Gamma, mu: Any, variance: Any) -> Gamma:
+    """The best q(prec), given the means and variances (n_nodes, d) of all nodes."""
+    d = mu.shape[1]
+    count = model.per_owner(np.ones((model.tree.n_nodes, 1)))
+    if not model.by_feature:
+        count *= d
+    squares = model.per_owner(squares_along_edges(model, mu, variance))
+    return Gamma(prior.shape + 0.5 * count, prior.rate + 0.5 * squares)
+
+
+def squares_along_edges(model: Model, mu: Any, variance: Any) -> Values:
+    """Q (n_nodes, d), or their sums over the features (n_nodes, 1); 0 at the root."""
+    n, d = mu.shape
+    parent, has = model.tree.parent, model.tree.parent >= 0
+    out = np.zeros((n, d if model.by_feature else 1))
+    step = max(1, CHUNK // n)
+    for j in range(0, d, step):
+        m, v = (values[:, j : j + step].astype(np.float64) for values in (mu, variance))
+        Q = v + v[parent] + (m - m[parent]) ** 2
+        if model.by_feature:
+            out[has, j : j + step] = Q[has]
+        else:
+            out[has, 0] += Q[has].sum(axis=1)
+    return out

@@ -1,0 +1,103 @@
+"""Hyper-parameters of hierarchical Bayesian logistic regression from the Fisher information.
+
+For leaf n with class frequency p, [GopalYang2015, section 3.4]
+
+    I(n) = p (1 - p) X'X + eps 1,      a_n = 1,      b_n[j] = (I(n)^-1)[j, j],
+
+and an inner node takes the sums over its children: a_n leaves below, b_n / a_n their mean. M1 and
+M3 have one precision for all features: a and b are summed over the features too, which keeps the
+weight of the prior against the data that it has in M2 ("mean" divides both by their number).
+
+One eigendecomposition of X'X serves all leaves. With many features, or where X'X is singular,
+1 / I(n)[j, j] is taken. A feature that is 0 everywhere says nothing and is left out of the sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.solvers.hblr_model import Gamma, Model, Tree, Values
+
+EPSILON = 1e-8
+DENSE = 2000  # features up to which X'X is inverted
+SINGULAR = 1e-10  # ratio of eigenvalues below which it is not
+BLOCK = 1 << 22  # numbers at once
+
+
+def fisher(
+    model: Model, X: Any, Y: sp.csr_array, *, bias: float = 0.0, sample_weight: Any = None,
+    pool: str = "sum", unit_information: bool = False,
+) -> Gamma:  # fmt: skip
+    """The prior of every owner, for examples X (n, d) and classes Y (n, n_classes).
+
+    bias : size of the constant feature, the last one; 0 for none
+    unit_information : the information of one example instead of all, a wider prior
+    """
+    if pool not in ("sum", "mean"):
+        raise UserError(f"pool={pool!r} is not known. Use 'sum' or 'mean'.")
+    weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
+    total = float(weight.sum())
+    p = np.clip(np.asarray(weight @ Y).ravel() / total, 0.5 / total, 1 - 0.5 / total)
+    scale = p * (1 - p)
+    diagonal, vectors = _second_moments(X, weight, bias)
+    kept = np.flatnonzero(diagonal > 0)
+    if not kept.size:
+        raise UserError("All features are 0. Give features that vary, or prior=(a, b).")
+    leaf_rate = _pooled if not model.by_feature else _by_feature
+    rate = leaf_rate(scale, diagonal, vectors, kept) * (total if unit_information else 1.0)
+    shape = 1.0 if model.by_feature else float(kept.size)
+    if pool == "mean" and not model.by_feature:
+        rate, shape = rate / shape, 1.0
+    leaves_below, sums = _upwards(model.tree, np.ones((p.size, 1))), _upwards(model.tree, rate)
+    return Gamma(shape * leaves_below[model.owners], sums[model.owners])
+
+
+def _second_moments(X: Any, weight: Values, bias: float) -> tuple[Values, Any]:
+    """The diagonal of X'X and, if it can be inverted, its eigenvalues and eigenvectors."""
+    X = sp.csr_array(X)
+    scaled = sp.csr_array(X.multiply(weight[:, None]))
+    diagonal = np.asarray(scaled.multiply(X).sum(axis=0), dtype=float).ravel()
+    if bias:
+        diagonal = np.append(diagonal, bias**2 * weight.sum())
+    if diagonal.size > DENSE:
+        return diagonal, None
+    G = np.diag(diagonal)
+    G[: X.shape[1], : X.shape[1]] = (X.T @ scaled).toarray()
+    if bias:
+        G[-1, :-1] = G[:-1, -1] = bias * np.asarray(scaled.sum(axis=0)).ravel()
+    values, vectors = np.linalg.eigh(G)
+    return diagonal, (values, vectors) if values[0] > SINGULAR * values[-1] else None
+
+
+def _by_feature(scale: Values, diagonal: Values, eigen: Any, kept: Any) -> Values:
+    """b (n_classes, d); features that are always 0 take the mean of the others."""
+    if eigen is not None:
+        values, vectors = eigen
+        return np.asarray(1.0 / (scale[:, None] * values + EPSILON) @ (vectors.T**2))
+    b = 1.0 / (scale[:, None] * np.where(diagonal > 0, diagonal, 1.0) + EPSILON)
+    if kept.size < diagonal.size:
+        b[:, diagonal == 0] = b[:, kept].mean(axis=1, keepdims=True)
+    return b
+
+
+def _pooled(scale: Values, diagonal: Values, eigen: Any, kept: Any) -> Values:
+    """The sums of b over the features, (n_classes, 1)."""
+    values = diagonal[kept] if eigen is None else eigen[0]  # the trace of the inverse
+    out = np.empty((scale.size, 1))
+    step = max(1, BLOCK // values.size)
+    for k in range(0, scale.size, step):
+        out[k : k + step, 0] = (1.0 / (scale[k : k + step, None] * values + EPSILON)).sum(axis=1)
+    return out
+
+
+def _upwards(tree: Tree, values: Values) -> Values:
+    """(n_nodes, ...): values of leaves, and above them the sums over the children."""
+    out = np.zeros((tree.n_nodes, values.shape[1]))
+    out[tree.leaves] = values
+    for level in reversed(tree.levels):
+        out[level.nodes] = level.sums @ out[level.children]
+    return out
