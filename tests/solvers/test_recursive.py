@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, Taxonomy
+from linnaeus.errors import UserError
 
 LOSS = {"hinge": "hinge", "sqhinge": "squared_hinge"}
 GRAPH = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 4), (2, 5), (3, 4), (4, 5), (2, 6), (1, 6)]
@@ -127,6 +128,18 @@ def test_it_is_one_svm_over_path_features():
     reference = minimize(value, np.zeros(len(tax) * 3), method="BFGS", options={"gtol": 1e-8})
     np.testing.assert_allclose(model.objective_, reference.fun, rtol=1e-7)
     np.testing.assert_allclose(model.coef_, A @ reference.x.reshape(len(tax), -1), atol=1e-4)
+
+
+def test_a_number_is_the_conductance_between_inner_nodes():
+    rng = np.random.default_rng(3)
+    tax = Taxonomy.from_edges([("r", "A"), ("r", "B"), ("A", "a"), ("A", "b"), ("B", "c")])
+    X, y = rng.normal(size=(30, 4)), np.array(["a", "b", "c"] * 10)
+    number = svm(tax, conductance=5.0).fit(X, y)
+    named = svm(tax, conductance={("r", "A"): 5.0, ("r", "B"): 5.0}).fit(X, y)
+    assert (number.coef_ == named.coef_).all()
+    assert number.objective_ > svm(tax).fit(X, y).objective_
+    with pytest.raises(UserError, match="conductance is 0.0. It must be a positive number"):
+        svm(tax, conductance=0).fit(X, y)
 
 
 def test_scaling_conductances_and_costs_together_changes_nothing():

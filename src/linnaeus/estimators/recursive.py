@@ -10,6 +10,7 @@ examples leans on its relatives. The solver is `linnaeus.solvers.recursive`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class _Recursive(LinearClassifier):
         C: float = 1.0,
         root: str = "zero",
         ground: float | None = None,
-        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        conductance: Mapping[tuple[Any, Any], float] | float | None = None,
         schedule: str = "two-block",
         *,
         fit_intercept: bool = True,
@@ -140,7 +141,8 @@ class RecursiveSVM(_Recursive):
     root : "zero" pulls every root towards zero, "free" leaves roots alone, "pinned" fixes them
         at zero
     ground : a number by which every node is pulled towards zero besides
-    conductance : {(parent, child): strength of the pull}, 1 elsewhere
+    conductance : {(parent, child): strength of the pull}, 1 elsewhere; or a number, for the edges
+        between inner nodes: the larger, the less distant relatives have in common
     schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
         "jacobi"; all reach the same optimum
     intercept_sharing : "own" pulls intercepts towards zero, "parent" towards their relatives like
@@ -172,7 +174,7 @@ class RecursiveSVM(_Recursive):
         loss: str = "hinge",
         root: str = "zero",
         ground: float | None = None,
-        conductance: Mapping[tuple[Any, Any], float] | None = None,
+        conductance: Mapping[tuple[Any, Any], float] | float | None = None,
         schedule: str = "two-block",
         *,
         fit_intercept: bool = True,
@@ -241,7 +243,7 @@ def build_structure(
     n_classes: int,
     root: str,
     ground: float | None,
-    conductance: Mapping[tuple[Any, Any], float] | None,
+    conductance: Mapping[tuple[Any, Any], float] | float | None,
     schedule: str,
 ) -> tuple[recursive.Structure, list[Any]]:
     """The grounded Laplacian around the classes, and the names of the other nodes.
@@ -255,7 +257,7 @@ def build_structure(
         eye = sp.csr_array(sp.eye_array(n_classes) * g)
         return recursive.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
     leaves = np.asarray(targets.nodes)
-    L = tax.laplacian(conductance, ground, "free" if root == "pinned" else root)
+    L = tax.laplacian(_by_edge(tax, conductance), ground, "free" if root == "pinned" else root)
     L = _with_dummies(L, undirected_edges(tax), leaves, ground or 0.0)
     color = np.zeros(L.shape[0], dtype=np.int32)
     if schedule in ("parity", "color"):
@@ -270,6 +272,15 @@ def build_structure(
     structure = recursive.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
     inner = np.setdiff1d(kept, leaves)
     return structure, [tax.nodes[v] for v in inner.tolist() if v < len(tax)]
+
+
+def _by_edge(tax: Taxonomy, conductance: Any) -> Mapping[tuple[Any, Any], float] | None:
+    """A number is for every edge from an inner node to another."""
+    if not isinstance(conductance, Real):
+        return conductance  # type: ignore[no-any-return]
+    check_positive(conductance=float(conductance))
+    leaves = set(tax.leaves)
+    return {edge: float(conductance) for edge in tax.edges if edge[1] not in leaves}
 
 
 def _grounded(L: sp.csr_array) -> sp.csr_array:
