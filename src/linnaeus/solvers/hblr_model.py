@@ -152,11 +152,15 @@ def update_inner(tree: Tree, A: Values, mu: Any, variance: Any, level: Level) ->
 
 def update_precisions(model: Model, prior: Gamma, mu: Any, variance: Any) -> Gamma:
     """The best q(prec), given the means and variances (n_nodes, d) of all nodes."""
-    d = mu.shape[1]
+    squares = model.per_owner(squares_along_edges(model, mu, variance))
+    return from_squares(model, prior, squares, mu.shape[1])
+
+
+def from_squares(model: Model, prior: Gamma, squares: Values, d: int) -> Gamma:
+    """The same, given the sums of Q of every owner, (n_owners, 1 or d)."""
     count = model.per_owner(np.ones((model.tree.n_nodes, 1)))
     if not model.by_feature:
         count *= d
-    squares = model.per_owner(squares_along_edges(model, mu, variance))
     return Gamma(prior.shape + 0.5 * count, prior.rate + 0.5 * squares)
 
 
