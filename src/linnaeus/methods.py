@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, nearest, shorten
 
@@ -25,6 +25,32 @@ METHODS = {
     "hblr": "HBLR",
     "ot": "OrthogonalTransfer",
     "corrmnl": "CorrelatedMNL",
+}
+
+
+class Published(NamedTuple):
+    """A method as a paper has it, by one of ours."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    several: Mapping[str, Any] | None  # what differs with several labels per row; None: not for it
+
+
+TABLE_II: dict[str, Published] = {  # and III, of [GopalYang2015]
+    "BSVM": Published("svm", {"loss": "hinge"}, {}),
+    "BLR": Published("logistic", {}, {}),
+    "MSVM": Published("msvm", {}, None),
+    "MLR": Published("mlr", {}, None),
+    "TD": Published("topdown", {"local": "binary", "loss": "hinge"}, {}),
+    "HSVM": Published(
+        "ranking-svm", {"loss": "half_distance", "attributes": "ones", "rescale": "slack"}, None
+    ),
+    "OT": Published("ot", {}, None),
+    "RR-SVM": Published("rr-svm", {"loss": "hinge"}, {}),
+    "RR-LR": Published("rr-lr", {}, {}),
+    "HBLR": Published(
+        "hblr", {"model": "M3", "inference": "map", "link": "softmax"}, {"link": "binary"}
+    ),
 }
 
 
@@ -60,6 +86,29 @@ def make(
     common = {"random_state": seed, "n_jobs": jobs}
     common = {key: value for key, value in common.items() if key in takes}
     return model.set_params(**common | dict(parameters or {}))
+
+
+def table_methods() -> tuple[str, ...]:
+    """The methods of the paper's Table II that there are, by its names."""
+    known = known_methods()
+    return tuple(name for name, entry in TABLE_II.items() if entry.method in known)
+
+
+def published(name: str) -> tuple[str, Published]:
+    """A method of Table II by its name there, in small or large letters; else one of `METHODS`.
+
+    >>> published("rr-svm")[0], published("hm3")[1].method
+    ('RR-SVM', 'hm3')
+    """
+    known = (*table_methods(), *known_methods())
+    if name.upper() in known:
+        return name.upper(), TABLE_II[name.upper()]
+    if name in known:
+        return name, Published(name, {}, {})
+    raise UserError(
+        f"The method {shorten(name)} is not known{nearest(name, known)}. "
+        f"Use one of: {', '.join(known)}."
+    )
 
 
 def parse_parameters(given: Iterable[str]) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +17,8 @@ from linnaeus.errors import UserError
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
+
+CS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the values tried in [GopalYang2015] section 6
 
 
 def load_taxonomy(path: str | Path, format: str | None = None) -> Taxonomy:
@@ -240,6 +244,133 @@ def _entries(
     raise UserError(
         f"The variant {variant!r} of {method!r} is not known. Use flat, learned or random."
     )
+
+
+def label_set_protocol(
+    data: str | Path,
+    methods: Sequence[str] | None = None,
+    *,
+    Cs: Sequence[float] = CS,
+    folds: int = 5,
+    cut: str | None = "instance",
+    against: str | None = None,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> Any:
+    """Train on a collection, predict the label sets of its test part: a `LabelSetStudy`.
+
+    methods : as in the paper's Table II, or others by their names; if not given, all of the table
+    Cs : the values of C to choose from, by cross-validation on the training part
+    folds : for C, and for the thresholds of rows with several labels
+    against : the baseline of all methods; if not given, those of the paper
+    Without a test part a quarter of the training part is held out.
+    """
+    from linnaeus import protocols
+    from linnaeus.io import read_collection
+
+    collection = read_collection(data)
+    train, test = _train_and_test(collection, seed)
+    entries = label_set_methods(
+        methods, collection.taxonomy, Cs, folds, parameters, seed, jobs, step
+    )
+    X, X_test = train.X, test.X
+    if train.texts is not None:
+        words = _vectorizer()
+        X, X_test = words.fit_transform(train.texts), words.transform(test.texts)
+    return protocols.label_set_study(
+        entries, X, train.labels, X_test, test.labels, collection.taxonomy, cut=cut, cv=folds,
+        against=None if against is None else _all_against(against, entries), random_state=seed,
+    )  # fmt: skip
+
+
+def label_set_methods(
+    methods: Sequence[str] | None,
+    taxonomy: Taxonomy,
+    Cs: Sequence[float] = CS,
+    folds: int = 5,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> dict[str, Any]:
+    """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
+    from linnaeus.methods import published, table_methods
+
+    found = dict(published(name) for name in (table_methods() if methods is None else methods))
+    common = (taxonomy, Cs, folds, parameters or {}, seed, jobs)
+    entries: dict[str, Any] = {}
+    for name, method in found.items():
+        begin = None if step is None else partial(step, name, len(entries), len(found))
+        told = None if step is None else partial(step, f"{name}: C")
+        entries[name] = _Chooser(method, *common, begin, told)
+        entries[name].build(several=False)  # a mistake shows before the first fit
+    return entries
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """Makes a method's classifier, with the C that is best in cross-validation."""
+
+    method: Any  # a `methods.Published`
+    taxonomy: Taxonomy
+    Cs: Sequence[float]
+    folds: int
+    parameters: dict[str, Any]
+    seed: int
+    jobs: int
+    begin: Callable[[], None] | None  # told when the choice is made
+    told: Callable[[int, int], None] | None  # about fits for the choice
+
+    def __call__(self, X: Any, y: Any) -> Any:
+        from linnaeus.protocols import NotApplicable
+
+        several = not isinstance(y, np.ndarray)
+        if several and self.method.several is None:
+            raise NotApplicable("for one label per row only")
+        model = self._chosen(self.build(several), X, y)
+        if self.begin is not None:
+            self.begin()
+        return model
+
+    def build(self, several: bool) -> Any:
+        """The classifier, before C is chosen."""
+        from linnaeus.methods import make
+
+        own = {**self.method.parameters, **(self.method.several or {} if several else {})}
+        parameters = own | self.parameters
+        return make(self.method.method, self.taxonomy, parameters, self.seed, self.jobs)
+
+    def _chosen(self, model: Any, X: Any, y: Any) -> Any:
+        from linnaeus.tuning import c_path
+
+        if "C" not in model.get_params() or "C" in self.parameters:
+            return model
+        if len(self.Cs) == 1:
+            return model.set_params(C=self.Cs[0])
+        path = c_path(
+            model, X, y, self.Cs, cv=self.folds, random_state=self.seed, callback=self.told
+        )
+        return path.estimator
+
+
+def _all_against(baseline: str, methods: Iterable[str]) -> dict[str, str]:
+    from linnaeus.methods import published
+
+    name = published(baseline)[0]
+    return {method: name for method in methods if method != name}
+
+
+def _train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
+    """The training part and the test part, or a stratified quarter of the training part."""
+    train = collection.part("train")
+    if collection.test is not None:
+        return train, collection.test
+    from linnaeus.splits import train_test_split
+
+    rest, held = train_test_split(collection.Y("train"), 0.25, seed)
+    return train.take(rest.tolist()), train.take(held.tolist())
 
 
 class DemoResult(NamedTuple):

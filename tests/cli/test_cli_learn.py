@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.methods import known_methods, make, parse_parameters
+from linnaeus.methods import (
+    known_methods,
+    make,
+    parse_parameters,
+    published,
+    table_methods,
+)
 
 TREE = Taxonomy.from_edges(
     [("A", "a0"), ("A", "a1"), ("A", "a2"), ("B", "b0"), ("B", "b1"), ("B", "b2"), ("B", "b3")],
@@ -164,3 +170,71 @@ def test_methods_by_name():
         model = make(name, TREE, seed=4)
         assert model.taxonomy is TREE and getattr(model, "random_state", 4) == 4
     assert parse_parameters(["a=1.5", "b=x=y"]) == {"a": 1.5, "b": "x=y"}
+
+
+@pytest.fixture
+def one_each(tmp_path):
+    """A collection with one label per row, and a test part."""
+    rows = [(text, labels[:1]) for text, labels in stories(70)]
+    folder = write(tmp_path / "one", rows[:49])
+    (folder / "train.jsonl").rename(folder / "kept")
+    write(folder, rows[49:])
+    (folder / "train.jsonl").rename(folder / "test.jsonl")
+    (folder / "kept").rename(folder / "train.jsonl")
+    return folder
+
+
+def test_protocol_of_label_sets(linnaeus, folder):
+    """Several labels, no test part: a quarter is held out, and MSVM does not apply."""
+    command = ["protocol", folder, "--sets", "-m", "bsvm,MSVM,TD,RR-SVM", "--cs", "0.1,1"]
+    command += ["--folds", "2"]
+    code, out, err = linnaeus(*command)
+    assert code == 0 and err == ""
+    assert "RR-SVM against BSVM" in out and "p, Wilcoxon" in out and "hier. F1" in out
+    assert "MSVM: for one label per row only" in out
+    result = json.loads(linnaeus(*command, "--json")[1])
+    assert list(result["methods"]) == ["BSVM", "MSVM", "TD", "RR-SVM"]
+    assert result["methods"]["BSVM"]["C"] in (0.1, 1)
+    assert result["methods"]["BSVM"]["report"]["rows"] == 21
+    assert [(t["method"], t["baseline"]) for t in result["tests"]] == [
+        ("BSVM", "TD"), ("RR-SVM", "BSVM"), ("RR-SVM", "TD"),
+    ]  # fmt: skip
+
+
+def test_protocol_of_label_sets_on_a_test_part(linnaeus, one_each):
+    command = ["protocol", one_each, "--sets", "-m", "svm,MSVM,HSVM", "--cs", "1", "--json"]
+    code, out, _ = linnaeus(*command, "--against", "svm")
+    result = json.loads(out)
+    assert code == 0 and [t["baseline"] for t in result["tests"]] == ["svm", "svm"]
+    for method in ("svm", "MSVM", "HSVM"):
+        values = result["methods"][method]
+        assert values["report"]["rows"] == 21 and values["C"] == 1 and values["micro_f1"] > 0.8
+        assert values["standard_error"]["micro_f1"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sets", "-m", "bsvn"], "The method 'bsvn' is not known"),
+        (["--sets", "-m", "TD", "--cs", "many"], "--cs is 'many'. Write numbers"),
+        (["--sets", "-m", "TD", "--cut", "half"], "--cut is 'half'. Use one of: instance, zero"),
+        (["--sets", "-m", "TD", "--t", "1"], "--t is for rankings"),
+        (["--sets", "-m", "TD", "-p", "D=1"], "The method 'topdown' has no parameter 'D'"),
+        (["--sets", "-m", "TD", "--against", "svm"], "against names 'svm', which is no method"),
+        (["--sets", "-m", "MSVM"], "No method has a result"),
+        (["-m", "svm", "--cs", "1"], "--cs is for label sets. Add --sets"),
+        ([], "No methods are given"),
+    ],
+)
+def test_protocol_of_label_sets_names_mistakes(linnaeus, folder, options, message):
+    code, out, err = linnaeus("protocol", folder, *options)
+    assert code == 1 and message in err and "Traceback" not in err + out
+
+
+def test_methods_of_the_paper():
+    assert {"BSVM", "BLR", "MSVM", "MLR", "TD", "HSVM", "RR-SVM", "RR-LR"} <= set(table_methods())
+    for name in table_methods():
+        entry = published(name.lower())[1]
+        for several in ({}, entry.several or {}):
+            model = make(entry.method, TREE, {**entry.parameters, **several})
+            assert model.taxonomy is TREE

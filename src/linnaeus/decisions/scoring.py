@@ -46,6 +46,10 @@ def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
     classes = getattr(estimator, "classes_", form.names)
     if form.kind == "one":
         return tuple(plain_names(classes))
+    if getattr(_core(estimator), "taxonomy", None) is not None:  # classes are nodes, by name
+        names = tuple(plain_names(classes))
+        if set(names) <= set(form.names):
+            return names
     if n == 1 or len(classes) == n:
         return form.names
     names = tuple(plain_names(classes))

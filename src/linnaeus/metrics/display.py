@@ -46,9 +46,9 @@ def comparison_text(comparison: Comparison) -> str:
     micro, macro = comparison.micro, comparison.macro
     tests = [
         f"micro: sign test, {micro.wins:,} decisions won and {micro.losses:,} lost, "
-        f"p = {micro.pvalue:.3g}{_daggers(micro.pvalue)}",
+        f"p = {micro.pvalue:.3g}{daggers(micro.pvalue)}",
         f"macro: Wilcoxon's test over {macro.n:,} classes that differ, "
-        f"p = {macro.pvalue:.3g}{_daggers(macro.pvalue)}",
+        f"p = {macro.pvalue:.3g}{daggers(macro.pvalue)}",
     ]
     return "\n\n".join([table(["", "first", "second", "difference"], rows), "\n".join(tests)])
 
@@ -108,5 +108,6 @@ def _signed(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:+.4f}"
 
 
-def _daggers(pvalue: float) -> str:
+def daggers(pvalue: float) -> str:
+    """The marks of [GopalYang2015]: p below 5 % and below 1 %."""
     return " ††" if pvalue < 0.01 else " †" if pvalue < 0.05 else ""

@@ -1,0 +1,70 @@
+"""Standard errors of micro and macro F1: test rows drawn again, with replacement.
+
+With c_bi, how often row i is in draw b, the counts of class k in that draw are sums over rows,
+
+    TP_bk = sum_i c_bi true_ik predicted_ik,    A_bk = sum_i c_bi (true_ik + predicted_ik),
+
+so all draws together are two products of c with sparse matrices, and F1_bk = 2 TP_bk / A_bk. The
+standard error is the standard deviation over the draws. A class that a draw lacks scores 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.metrics.inputs import Pair
+
+NUMBERS = 1 << 22  # of counts held at a time
+
+
+class Spread(NamedTuple):
+    """Standard errors."""
+
+    micro_f1: float
+    macro_f1: float
+
+
+def f1_spread(pair: Pair, n_draws: int = 1000, random_state: Any = 0) -> Spread:
+    """Bootstrap standard errors of the F1 of label sets over the rows, classes as given.
+
+    >>> pair = Pair(sp.csr_array(np.eye(4)), sp.csr_array(np.eye(4)))
+    >>> f1_spread(pair, 10).micro_f1
+    0.0
+    """
+    check_draws(n_draws)
+    right = sp.csr_array(pair.true.multiply(pair.pred), dtype=np.float64)
+    either = sp.csr_array(pair.true, dtype=np.float64) + pair.pred
+    found = []
+    n, n_classes = right.shape
+    size = max(1, NUMBERS // max(n, n_classes, 1))
+    for counts in _draws(n, n_draws, size, random_state):
+        tp, total = counts @ right, counts @ either
+        micro = _f1(tp.sum(axis=1), total.sum(axis=1))
+        found.append((micro, _f1(tp, total).mean(axis=1)))
+    micro, macro = (np.concatenate(values) for values in zip(*found, strict=True))
+    return Spread(float(micro.std(ddof=1)), float(macro.std(ddof=1)))
+
+
+def check_draws(n_draws: int) -> None:
+    """Refuse fewer draws than have a deviation."""
+    if n_draws < 2:
+        raise UserError(f"n_draws is {n_draws}. A deviation needs at least 2 draws.")
+
+
+def _draws(n: int, n_draws: int, size: int, random_state: Any) -> Iterator[np.ndarray]:
+    """How often each of n rows is drawn, (draws, n), up to `size` draws at a time."""
+    rng = np.random.default_rng(random_state)
+    for start in range(0, n_draws, size):
+        m = min(size, n_draws - start)
+        rows = rng.integers(0, n, (m, n))
+        rows += n * np.arange(m)[:, None]
+        yield np.bincount(rows.ravel(), minlength=m * n).reshape(m, n).astype(np.float64)
+
+
+def _f1(tp: np.ndarray, total: np.ndarray) -> np.ndarray:
+    return np.asarray(np.divide(2 * tp, total, out=np.zeros_like(total), where=total > 0))
