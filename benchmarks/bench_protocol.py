@@ -28,10 +28,6 @@ from linnaeus.methods import table_methods
 from linnaeus.metrics.display import daggers
 from linnaeus.protocols import BASELINES, Against, LabelSetStudy, Outcome, label_set_study
 
-PAPER = {
-    "ImCLEF07A": "CLEF", "news20": "NEWS20", "rcv1-30k": "RCV1", "rcv1-30k-closed": "RCV1",
-    "lshtc-small-val": "LSHTC-small",
-}  # fmt: skip
 COLUMNS = (
     "method", "micro F1", "±", "macro F1", "± ", "hier. F1", "hier. macro", "paper micro",
     "paper macro", "C", "CPU s, C", "CPU s, fit", "paper min", "against: micro/macro", "note",
@@ -67,14 +63,14 @@ def run(root: Path, name: str) -> None:
 
 def publish(name: str, study: LabelSetStudy, Cs: tuple[float, ...], folds: int) -> None:
     """The rows of a study beside those that are stored already."""
-    paper = gopal_paper.FIGURES[PAPER[name]]
+    paper = gopal_paper.FIGURES[gopal_paper.NAMES[name]]
     rows = stored(name) | {
         method: row(method, outcome, paper, [t for t in study.tests if t.method == method])
         for method, outcome in study.outcomes.items()
     }
     given = " ".join(f"{key}={os.environ[key]}" for key in VARIABLES if key in os.environ)
     recording.publish(
-        f"protocol_{name}", f"{name} beside {PAPER[name]} of [GopalYang2015], in %",
+        f"protocol_{name}", f"{name} beside {gopal_paper.NAMES[name]} of [GopalYang2015], in %",
         COLUMNS, [rows[m] for m in table_methods() if m in rows],
         needs=f"COLLECTION_NAMES={name} {given}".strip(), benchmark="protocol",
         notes=f"C of {', '.join(f'{C:g}' for C in Cs)} by {folds} folds. ± is the bootstrap "
@@ -128,7 +124,7 @@ def main() -> None:
     if not root.is_dir():
         print(f"There is no folder {root}: nothing to measure.", file=sys.stderr)
         return
-    for name in os.environ.get("COLLECTION_NAMES", ",".join(PAPER)).split(","):
+    for name in os.environ.get("COLLECTION_NAMES", ",".join(gopal_paper.NAMES)).split(","):
         run(root, name)
 
 

@@ -6,6 +6,12 @@ several labels per row, for which methods without a figure do not apply.
 
 from __future__ import annotations
 
+# our collections by the names of the paper
+NAMES = {
+    "ImCLEF07A": "CLEF", "news20": "NEWS20", "rcv1-30k": "RCV1", "rcv1-30k-closed": "RCV1",
+    "lshtc-small-val": "LSHTC-small",
+}  # fmt: skip
+
 # collection -> method -> micro F1, macro F1, minutes
 FIGURES: dict[str, dict[str, tuple[float, float, float]]] = {
     "CLEF": {
@@ -51,5 +57,31 @@ FIGURES: dict[str, dict[str, tuple[float, float, float]]] = {
         "RR-SVM": (45.31, 28.94, 0.52),
         "RR-LR": (45.11, 28.48, 3.73),
         "HBLR": (46.03, 30.81, 5.2),
+    },
+}
+
+# Tables VI and VII: collection -> model and inference -> micro F1, macro F1
+BAYES: dict[str, dict[str, tuple[float, float]]] = {
+    "CLEF": {
+        "corrMNL": (81.10, 55.59),
+        "M1-var": (81.21, 56.67),
+        "M2-var": (79.92, 51.23),
+        "M3-var": (81.61, 59.67),
+        "M1-map": (80.88, 55.53),
+        "M2-map": (80.25, 54.76),
+        "M3-map": (81.41, 59.65),
+        "M1-flat": (79.82, 52.13),
+        "M2-flat": (77.83, 48.78),
+        "M3-flat": (80.52, 55.23),
+    },
+    "NEWS20": {
+        "M1-map": (82.24, 81.54),
+        "M2-map": (81.54, 80.91),
+        "M3-map": (82.56, 81.69),
+    },
+    "LSHTC-small": {
+        "M1-map": (43.98, 28.32),
+        "M2-map": (43.11, 24.93),
+        "M3-map": (44.05, 28.76),
     },
 }

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from linnaeus.estimators.correlated import CorrelatedMNL
     from linnaeus.estimators.flat import FlatLogistic, FlatSVM
     from linnaeus.estimators.graph_m3 import GraphM3
+    from linnaeus.estimators.hblr import HBLR
     from linnaeus.estimators.hieron import Hieron
     from linnaeus.estimators.hm3 import HM3
     from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
+    from linnaeus.estimators.orthogonal import OrthogonalTransfer
     from linnaeus.estimators.perceptron import HierarchicalPerceptron
     from linnaeus.estimators.ranking import RankingSVM
     from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
@@ -24,15 +27,18 @@ if TYPE_CHECKING:
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
+    "CorrelatedMNL": "linnaeus.estimators.correlated",
     "FlatLogistic": "linnaeus.estimators.flat",
     "FlatSVM": "linnaeus.estimators.flat",
     "GraphM3": "linnaeus.estimators.graph_m3",
+    "HBLR": "linnaeus.estimators.hblr",
     "HM3": "linnaeus.estimators.hm3",
     "HierarchicalPerceptron": "linnaeus.estimators.perceptron",
     "HierarchicalRLS": "linnaeus.estimators.rls",
     "Hieron": "linnaeus.estimators.hieron",
     "MulticlassLogistic": "linnaeus.estimators.multiclass",
     "MulticlassSVM": "linnaeus.estimators.multiclass",
+    "OrthogonalTransfer": "linnaeus.estimators.orthogonal",
     "RankingSVM": "linnaeus.estimators.ranking",
     "RecursiveLogistic": "linnaeus.estimators.recursive",
     "RecursiveSVM": "linnaeus.estimators.recursive",
@@ -59,15 +65,18 @@ _MODULES = (
 )
 
 __all__ = [
+    "CorrelatedMNL",
     "FlatLogistic",
     "FlatSVM",
     "GraphM3",
+    "HBLR",
     "HM3",
     "HierarchicalPerceptron",
     "HierarchicalRLS",
     "Hieron",
     "MulticlassLogistic",
     "MulticlassSVM",
+    "OrthogonalTransfer",
     "RankingSVM",
     "RecursiveLogistic",
     "RecursiveSVM",

@@ -19,10 +19,17 @@ ESTIMATORS = [
     if isinstance(getattr(linnaeus, name), type) and hasattr(getattr(linnaeus, name), "fit")
 ]
 OVER_NODES = ("GraphM3", "HM3", "HierarchicalRLS")  # their classes are all nodes
+SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 150, "n_samples": 200}}  # few draws: laws, no numbers
+DRAWS = "rounding of sums in another order makes other draws; see test_correlated_estimator"
 WEIGHTS = "a stochastic dual solver stops at a gap, not at the optimum; see test_sample_weights"
 
 
 def expected_failures(estimator):
+    if type(estimator).__name__ in SAMPLERS:
+        return {
+            "check_sample_weight_equivalence_on_dense_data": DRAWS,
+            "check_sample_weight_equivalence_on_sparse_data": DRAWS,
+        }
     if "tol" not in estimator.get_params():  # a closed form
         return {}
     return {
@@ -32,7 +39,8 @@ def expected_failures(estimator):
 
 
 @parametrize_with_checks(
-    [estimator() for estimator in ESTIMATORS], expected_failed_checks=expected_failures
+    [estimator(**SAMPLERS.get(estimator.__name__, {})) for estimator in ESTIMATORS],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -43,12 +51,17 @@ def estimator(request):
     """A class that is made without the parameters that it does not have."""
     kind = request.param
     known = kind().get_params()
+    few = SAMPLERS.get(kind.__name__, {})
 
     def make(*arguments, **parameters):
+        parameters = few | parameters
         return kind(*arguments, **{k: v for k, v in parameters.items() if k in known})
 
     make.over_nodes = kind.__name__ in OVER_NODES
     make.solves = "tol" in known
+    make.samples = kind.__name__ in SAMPLERS
+    make.number = next(name for name in ("C", "a", "tol", "max_iter") if name in known)
+    make.is_convex = kind.__name__ != "HBLR"  # which is a fixed point of several problems
     make.learns_by_mistakes = hasattr(kind, "partial_fit")  # and so has no objective
     return make
 
@@ -120,7 +133,9 @@ def test_it_tunes_and_pipes(estimator, data):
     X, y = data
     pipe = make_pipeline(MaxAbsScaler(), estimator(TAX, random_state=0))
     step = pipe.steps[-1][0]
-    grid = {"max_iter": [5, 20]} if estimator.learns_by_mistakes else {"C": [0.1, 1.0]}
+    name = estimator.number
+    values = {"max_iter": [5, 20], "tol": [1e-2, 1e-4]}.get(name, [0.1, 1.0])
+    grid = {name: values}
     search = GridSearchCV(pipe, {f"{step}__{k}": v for k, v in grid.items()}, cv=3).fit(X, y)
     assert search.best_score_ > 0.7
 
@@ -128,6 +143,8 @@ def test_it_tunes_and_pipes(estimator, data):
 def test_renumbering_the_nodes_changes_nothing(estimator, data):
     if estimator.learns_by_mistakes:
         pytest.skip("the first mistakes depend on how ties are broken")
+    if estimator.samples:
+        pytest.skip(DRAWS)
     X, y = data
     other = Taxonomy.from_edges(list(TAX.edges)[::-1])
     a = estimator(TAX, random_state=0, tol=1e-8).fit(X, y)
@@ -140,8 +157,8 @@ def test_renumbering_the_nodes_changes_nothing(estimator, data):
 
 def test_certificates_are_stored(estimator, data):
     X, y = data
-    if not estimator.solves:
-        pytest.skip("neither a closed form nor learning by mistakes has a gap")
+    if not (estimator.solves and estimator.is_convex):
+        pytest.skip("neither a closed form, nor learning by mistakes, nor a sampler has a gap")
     model = estimator(TAX, random_state=0, tol=1e-4).fit(X, y)
     assert 0 <= model.gap_ <= 1e-4
     assert model.dual_objective_ <= model.objective_
@@ -153,7 +170,7 @@ def test_unknown_labels_and_odd_parameters_are_refused(estimator, data):
     X, y = data
     with pytest.raises(ValueError, match="'zebra' is not a node"):
         estimator(TAX).fit(X, np.where(y == "a1", "zebra", y))
-    name = "max_iter" if estimator.learns_by_mistakes else "C"
+    name = estimator.number
     with pytest.raises(ValueError, match=f"{name} is -1"):
         estimator(TAX, **{name: -1}).fit(X, y)
     with pytest.raises(ValueError, match="Give a linnaeus.Taxonomy"):
@@ -164,6 +181,8 @@ def test_sample_weights(estimator, data):
     """At a tight tolerance a weight is a number of repetitions."""
     if estimator.learns_by_mistakes:
         pytest.skip("takes no weights: every example counts as often as it is visited")
+    if estimator.samples:
+        pytest.skip(DRAWS)
     X, y = data
     weight = np.random.default_rng(1).integers(0, 3, size=120)
     again = np.repeat(np.arange(120), weight)

@@ -120,8 +120,8 @@ class Gamma(NamedTuple):
 class Posterior(NamedTuple):
     """What is known of the weights and their precisions after the data."""
 
-    mu: Values  # (n_nodes, d)
-    variance: Values  # (n_nodes, d)
+    mu: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
+    variance: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
     covariance: Values | None  # (n_classes, d, d) of the leaves, where it was asked for
     precisions: Gamma
     objective: float  # the bound of the evidence, or what partial MAP maximises
@@ -178,3 +178,34 @@ def squares_along_edges(model: Model, mu: Any, variance: Any) -> Values:
         else:
             out[has, 0] += Q[has].sum(axis=1)
     return out
+
+
+def with_unseen(
+    posterior: Posterior, model: Model, prior: Gamma, seen: Numbers, d: int
+) -> Posterior:
+    """The posterior over all d features, where that of the `seen` ones was inferred.
+
+    A feature that no example has says nothing about any precision. Its weights are as the prior has
+    them: mean 0, variance 1 at the root and 1 / A_n more with every step down. In M2 its precisions
+    are as the prior has them too; where that came from the data, they are the mean of the others.
+    """
+    tree, unseen = model.tree, np.setdiff1d(np.arange(d), seen)
+    q = posterior.precisions
+    if model.by_feature:
+        usual = prior.mean.mean(axis=1, keepdims=True)
+        own = (
+            prior.mean[:, unseen] if prior.mean.shape[1] == d else np.repeat(usual, unseen.size, 1)
+        )
+        shape, rate = np.ones((2, model.owners.size, d))
+        shape[:, seen], rate[:, seen] = q.shape, q.rate
+        rate[:, unseen] = 1.0 / own
+        q = Gamma(shape, rate)
+    A = expected_precisions(model, q)
+    A = A[:, unseen] if model.by_feature else A
+    spread = np.ones((tree.n_nodes, A.shape[1]))
+    for level in tree.levels:
+        spread[level.children] = spread[tree.parent[level.children]] + 1.0 / A[level.children]
+    mu, variance = (np.zeros((tree.n_nodes, d), dtype=posterior.mu.dtype) for _ in range(2))
+    mu[:, seen], variance[:, seen] = posterior.mu, posterior.variance
+    variance[:, unseen] = spread
+    return posterior._replace(mu=mu, variance=variance, precisions=q)

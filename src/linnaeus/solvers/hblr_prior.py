@@ -9,7 +9,7 @@ M3 have one precision for all features: a and b are summed over the features too
 weight of the prior against the data that it has in M2 ("mean" divides both by their number).
 
 One eigendecomposition of X'X serves all leaves. With many features, or where X'X is singular,
-1 / I(n)[j, j] is taken. A feature that is 0 everywhere says nothing and is left out of the sums.
+1 / I(n)[j, j] is taken.
 """
 
 from __future__ import annotations
@@ -43,13 +43,10 @@ def fisher(
     total = float(weight.sum())
     p = np.clip(np.asarray(weight @ Y).ravel() / total, 0.5 / total, 1 - 0.5 / total)
     scale = p * (1 - p)
-    diagonal, vectors = _second_moments(X, weight, bias)
-    kept = np.flatnonzero(diagonal > 0)
-    if not kept.size:
-        raise UserError("All features are 0. Give features that vary, or prior=(a, b).")
-    leaf_rate = _pooled if not model.by_feature else _by_feature
-    rate = leaf_rate(scale, diagonal, vectors, kept) * (total if unit_information else 1.0)
-    shape = 1.0 if model.by_feature else float(kept.size)
+    diagonal, eigen = _second_moments(X, weight, bias)
+    rate = (_by_feature if model.by_feature else _pooled)(scale, diagonal, eigen)
+    rate *= total if unit_information else 1.0
+    shape = 1.0 if model.by_feature else float(diagonal.size)
     if pool == "mean" and not model.by_feature:
         rate, shape = rate / shape, 1.0
     leaves_below, sums = _upwards(model.tree, np.ones((p.size, 1))), _upwards(model.tree, rate)
@@ -73,20 +70,17 @@ def _second_moments(X: Any, weight: Values, bias: float) -> tuple[Values, Any]:
     return diagonal, (values, vectors) if values[0] > SINGULAR * values[-1] else None
 
 
-def _by_feature(scale: Values, diagonal: Values, eigen: Any, kept: Any) -> Values:
-    """b (n_classes, d); features that are always 0 take the mean of the others."""
-    if eigen is not None:
-        values, vectors = eigen
-        return np.asarray(1.0 / (scale[:, None] * values + EPSILON) @ (vectors.T**2))
-    b = 1.0 / (scale[:, None] * np.where(diagonal > 0, diagonal, 1.0) + EPSILON)
-    if kept.size < diagonal.size:
-        b[:, diagonal == 0] = b[:, kept].mean(axis=1, keepdims=True)
-    return b
+def _by_feature(scale: Values, diagonal: Values, eigen: Any) -> Values:
+    """b (n_classes, d)."""
+    if eigen is None:
+        return np.asarray(1.0 / (scale[:, None] * diagonal + EPSILON))
+    values, vectors = eigen
+    return np.asarray(1.0 / (scale[:, None] * values + EPSILON) @ (vectors.T**2))
 
 
-def _pooled(scale: Values, diagonal: Values, eigen: Any, kept: Any) -> Values:
+def _pooled(scale: Values, diagonal: Values, eigen: Any) -> Values:
     """The sums of b over the features, (n_classes, 1)."""
-    values = diagonal[kept] if eigen is None else eigen[0]  # the trace of the inverse
+    values = diagonal if eigen is None else eigen[0]  # the trace of the inverse
     out = np.empty((scale.size, 1))
     step = max(1, BLOCK // values.size)
     for k in range(0, scale.size, step):

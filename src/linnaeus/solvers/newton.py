@@ -97,18 +97,18 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    problem: Problem, W: FloatArray, other: FloatArray, bound: Values, *, tol: float,
+    problem: Problem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
     max_passes: int,
 ) -> Minimum:  # fmt: skip
     """Search until every value is at most `tol` times itself above the best lower bound.
 
-    W, other : where to start; every problem takes the better of the two
+    W, other : where to start; every problem takes the better of the two, if there is another
     bound : (m,) lower bounds known before, or -inf
     """
-    elsewhere, _ = problem.evaluate(other)
+    elsewhere = np.inf if other is None else problem.evaluate(other)[0]
     value, g = problem.evaluate(W)
     n_passes = 2
-    if (elsewhere < value).any():
+    if other is not None and (elsewhere < value).any():
         W = np.where(elsewhere < value, other, W)
         value, g = problem.evaluate(W)
         n_passes += 1

@@ -1,0 +1,404 @@
+"""Hierarchical Bayesian logistic regression: HBLR of [GopalYang2015], sections 3 and 4.
+
+    w_root ~ N(0, I),    w_n ~ N(w_parent, prec_n^-1),    prec ~ Gamma(a, b),    label ~ link(w.x)
+
+Classes lean on their relatives, and how much they do is learned: nothing is left to tune. The
+solvers are `linnaeus.solvers.hblr_map` and `hblr_variational`; the mathematics is in
+docs/maths/hblr.md.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_random_state
+
+from linnaeus.errors import UserError, shorten
+from linnaeus.estimators import _targets
+from linnaeus.estimators._base import TOO_LARGE
+from linnaeus.estimators._linear import LinearClassifier
+from linnaeus.estimators.flat import check_positive
+from linnaeus.execution import executor
+from linnaeus.inference import predictive
+from linnaeus.solvers import hblr_map, hblr_prior, hblr_variational
+from linnaeus.solvers.hblr_model import (
+    Gamma,
+    Model,
+    Posterior,
+    model_of,
+    tree_of,
+    with_unseen,
+)
+from linnaeus.taxonomy import Taxonomy
+
+FULL = 512  # features up to which covariance="auto" is full
+NUMBERS = 1 << 27  # of covariances stored at most
+REFUSED = 5000  # features from which full covariances are refused
+CHOICES = {
+    "inference": ("map", "variational", "flat"),
+    "link": ("softmax", "binary"),
+    "covariance": ("auto", "full", "diagonal"),
+}
+
+
+class HBLR(LinearClassifier):
+    """Logistic regression with a prior along the hierarchy whose strength is learned.
+
+    Parameters
+    ----------
+    taxonomy : the taxonomy, a tree or forest; None for classes below one common root
+    model : whose the precisions are: "M1" (one a parent), "M2" (one a parent and feature),
+        "M3" (one a node)
+    inference : "map" (point estimates of the weights, variances from the curvature),
+        "variational" (a distribution of the weights; slower) or "flat" ("map", without the inner
+        nodes: all leaves below the root)
+    link : "softmax" (one label per sample), or "binary" (any number of labels)
+    prior : "fisher", from the training data; or (a, b), the shape and rate of the precisions'
+        Gamma priors: numbers, or {node: value} for every owner of a precision (a root that stands
+        above several roots is None). Values may be vectors in M2.
+    pool : with "fisher", how M1 and M3 bring features together: "sum" or "mean"
+    unit_information : with "fisher", the information of one example instead of all
+    covariance : in variational mode "full" or "diagonal" for each leaf; "auto" goes by the size
+    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    tol : stop when no mean and no logarithm of a precision changes by more in a round
+    max_iter : rounds at most
+    dtype : "float32" or "float64"; None takes float32 for large data
+    n_jobs : threads; -1 for all cores. The result does not depend on it.
+    random_state : seed of Monte Carlo probabilities
+
+    Attributes
+    ----------
+    mu_, variance_ : (n_nodes, n_features), means and variances of the weights, rows in the order of
+        ``taxonomy_.nodes`` (of `classes_` without a taxonomy)
+    coef_, intercept_ : the means of the classes; one row for two exclusive classes
+    precision_ : {owner: expected precision}
+    lower_bound_, lower_bound_trace_ : in variational mode, the bound on the evidence and its
+        course; entry 0 is before the first round
+    objective_ : the log posterior of the weights at the expected precisions, or `lower_bound_`
+    classes_, taxonomy_, n_iter_, trace_, posterior_
+
+    Examples
+    --------
+    >>> from linnaeus import HBLR, Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
+    >>> model = HBLR(tax, prior=(1.0, 1.0)).fit(X, ["cat", "dog", "oak"])
+    >>> model.predict([[0.1, 0.9]])
+    array(['oak'], dtype='<U3')
+    >>> p, deviation = model.predict_proba([[0.1, 0.9]], return_std=True)
+    >>> p.shape, deviation.shape
+    ((1, 3), (1, 3))
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        model: str = "M3",
+        inference: str = "map",
+        link: str = "softmax",
+        prior: Any = "fisher",
+        *,
+        pool: str = "sum",
+        unit_information: bool = False,
+        covariance: str = "auto",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        dtype: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.model = model
+        self.inference = inference
+        self.link = link
+        self.prior = prior
+        self.pool = pool
+        self.unit_information = unit_information
+        self.covariance = covariance
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def _columns(self, Y: sp.csr_array) -> sp.csr_array:
+        return Y
+
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+    ) -> Posterior:
+        self._check()
+        if self.link == "softmax":
+            _targets.the_class(Y, type(self).__name__, 'Use link="binary" for several.')
+        n_nodes = 0 if self.taxonomy is None else len(self.taxonomy)
+        layout = layout_of(self.targets_, Y.shape[1], n_nodes, self.inference == "flat")
+        model = model_of(tree_of(layout.parent, layout.leaves), self.model)
+        self.layout_ = layout
+        self.owners_ = [layout.names[v] for v in model.owners.tolist()]
+        seen = np.flatnonzero(features_of(X, weight))
+        self.seen_ = np.append(seen, X.shape[1]) if self._bias() else seen
+        if not self.seen_.size:
+            raise UserError("All features are 0. Give features that vary, or fit_intercept=True.")
+        width = X.shape[1] + bool(self._bias())
+        prior = self._prior(model, X[:, seen], Y, weight, width)
+        posterior = self._infer(X[:, seen], Y, weight, model, prior, dtype)
+        if self.seen_.size == width:
+            return posterior
+        return with_unseen(posterior, model, prior, self.seen_, width)
+
+    def _infer(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: Model, prior: Gamma, dtype: Any
+    ) -> Posterior:
+        """What the examples say of the features that they have."""
+        if prior.rate.shape[1] > self.seen_.size or prior.shape.shape[1] > self.seen_.size:
+            prior = Gamma(*(v[:, self.seen_] if v.shape[1] > 1 else v for v in prior))
+        options: dict[str, Any] = {
+            "link": self.link, "sample_weight": weight, "tol": self.tol,
+            "max_iter": self.max_iter, "executor": executor(self.n_jobs),
+        }  # fmt: skip
+        if self.inference != "variational":
+            return hblr_map.solve(X, Y, model, prior, bias=self._bias(), dtype=dtype, **options)
+        X = with_constant(X, self._bias())
+        kind = self._covariance(X.shape[1], Y.shape[1])
+        return hblr_variational.solve(X, Y, model, prior, covariance=kind, **options)
+
+    def _store(self, posterior: Posterior) -> None:
+        d, bias = self.n_features_in_, self._bias()
+        if not (math.isfinite(posterior.objective) and np.isfinite(posterior.mu).all()):
+            raise UserError(f"The objective of HBLR is {posterior.objective}. {TOO_LARGE}")
+        self.posterior_ = posterior
+        W = posterior.mu[self.layout_.leaves]
+        b = bias * W[:, d] if bias else np.zeros(W.shape[0], W.dtype)
+        W = W[:, :d]
+        if self.targets_.binary:
+            W, b = W[1:] - W[:1], b[1:] - b[:1]
+        self.coef_, self.intercept_ = np.ascontiguousarray(W), b
+        mean = posterior.precisions.mean
+        values = mean if mean.shape[1] > 1 or self.model == "M2" else mean[:, 0].tolist()
+        self.precision_ = dict(zip(self.owners_, values, strict=True))
+        self.objective_, self.n_iter_ = posterior.objective, posterior.n_iter
+        self.trace_ = posterior.trace
+        if self.inference == "variational":
+            self.lower_bound_, self.lower_bound_trace_ = posterior.objective, posterior.bounds
+        if not posterior.converged:
+            warnings.warn(
+                f"HBLR stopped after {self.n_iter_} rounds, while means or precisions still moved "
+                f"by more than tol={self.tol:.0e}. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _check(self) -> None:
+        check_positive(tol=self.tol, max_iter=self.max_iter)
+        for name, known in CHOICES.items():
+            value = getattr(self, name)
+            if value not in known:
+                raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(known)}.")
+
+    def _covariance(self, d: int, n_classes: int) -> str:
+        if self.covariance == "full" and d > REFUSED:
+            raise UserError(
+                f"Full covariances of {d:,} features are too much. Use covariance='diagonal'."
+            )
+        if self.covariance != "auto":
+            return self.covariance
+        return "full" if d <= FULL and n_classes * d * d <= NUMBERS else "diagonal"
+
+    def _prior(self, model: Model, X: Any, Y: sp.csr_array, weight: Any, width: int) -> Gamma:
+        """From the features seen, or as given for all features."""
+        if isinstance(self.prior, str):
+            if self.prior != "fisher":
+                raise UserError(f"prior={self.prior!r} is not known. Use 'fisher' or (a, b).")
+            return hblr_prior.fisher(
+                model, X, Y, bias=self._bias(), sample_weight=weight, pool=self.pool,
+                unit_information=self.unit_information,
+            )  # fmt: skip
+        try:
+            a, b = self.prior
+        except (TypeError, ValueError):
+            raise UserError(
+                f"prior is {shorten(self.prior)}. Use 'fisher' or a pair (a, b)."
+            ) from None
+        width = width if self.model == "M2" else 1
+        shape, rate = (_per_owner(name, value, self.owners_, width)
+                       for name, value in (("a", a), ("b", b)))  # fmt: skip
+        return Gamma(shape, rate)
+
+    # -- what was learned --------------------------------------------------------------------
+
+    @property
+    def mu_(self) -> np.ndarray:
+        """Means of the weights of every node of the taxonomy."""
+        return self._of_nodes(self.posterior_.mu)
+
+    @property
+    def variance_(self) -> np.ndarray:
+        """Variances of the weights of every node of the taxonomy."""
+        return self._of_nodes(self.posterior_.variance)
+
+    def _of_nodes(self, values: np.ndarray) -> np.ndarray:
+        return np.asarray(values[self.layout_.rows, : self.n_features_in_])
+
+    def score_moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of the score w_n.x of every node, columns as the rows of `mu_`."""
+        X = self._checked(X)
+        out = [self._moments(X[rows], self.layout_.rows) for rows in self._row_blocks(X.shape[0])]
+        mean, variance = (np.vstack(part) for part in zip(*out, strict=True))
+        return mean, variance
+
+    def predict_proba(
+        self, X: Any, method: str = "plugin", return_std: bool = False, n_draws: int = 1000
+    ) -> Any:
+        """The probability of each class; with one label per sample they sum to 1.
+
+        method : "plugin" (the means of the weights), "probit" (scores shrunk by how uncertain they
+            are), or "monte_carlo" (the mean of `n_draws` draws of the scores)
+        return_std : also return the standard deviations of the probabilities
+        """
+        X = self._checked(X)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        parts = []
+        for rows in self._row_blocks(X.shape[0]):
+            m, s = self._moments(X[rows], self.layout_.leaves)
+            p, deviation = predictive.probabilities(m, s, self.link, method, rng, n_draws)
+            if self.link == "binary" and self.targets_.one:
+                total = p.sum(axis=1, keepdims=True)
+                p, deviation = p / total, deviation / total
+            parts.append((p, deviation))
+        p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
+        return (p, deviation) if return_std else p
+
+    def predict_node_proba(self, X: Any, method: str = "plugin", n_draws: int = 1000) -> np.ndarray:
+        """The probability that a sample belongs to each node, one column a node of the taxonomy.
+
+        It never falls on the way up: with one label per sample it is the sum over the classes
+        below, else the probability of at least one of them, which are independent in the model.
+        """
+        p = self.predict_proba(X, method=method, n_draws=n_draws)
+        if self.targets_.taxonomy is None:
+            return np.asarray(p)
+        above = self.targets_.taxonomy.ancestor_rows(self.targets_.nodes)
+        link = "softmax" if self.targets_.one else self.link
+        return predictive.node_probabilities(p, above[:, : self.layout_.rows.size], link)
+
+    def _moments(self, X: Any, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of the scores of some nodes."""
+        posterior, X = self.posterior_, with_constant(X, self._bias())
+        mean = np.asarray(X @ posterior.mu[nodes].T, dtype=np.float64)
+        squares = X.multiply(X).tocsr() if sp.issparse(X) else X * X
+        variance = np.asarray(squares @ posterior.variance[nodes].T, dtype=np.float64)
+        if posterior.covariance is not None:
+            part = X[:, self.seen_]
+            part = part.toarray() if sp.issparse(part) else part
+            place = {v: k for k, v in enumerate(self.layout_.leaves.tolist())}
+            for j, v in enumerate(nodes.tolist()):
+                if v in place:  # what lies off the diagonal, for the features seen
+                    full = posterior.covariance[place[v]]
+                    off = full - np.diag(np.diag(full))
+                    variance[:, j] += np.einsum("ij,ij->i", part @ off, part)
+        return mean, np.maximum(variance, 0.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self.link == "binary"
+        return tags
+
+
+class Layout(NamedTuple):
+    """The tree of the model beside the taxonomy."""
+
+    parent: np.ndarray  # of every node of the model; -1 for the root
+    leaves: np.ndarray  # nodes of the classes
+    names: list[Any]  # of the nodes; None for a root that the taxonomy lacks
+    rows: np.ndarray  # the model's node for every node of the taxonomy, or for every class
+
+
+def layout_of(targets: _targets.Targets, n_classes: int, n_nodes: int, flat: bool) -> Layout:
+    """One tree: a common root is put above several, and above a taxonomy of leaves only.
+
+    n_nodes : nodes of the taxonomy; misc leaves have higher numbers
+    flat : all classes hang below the root. Inner nodes are then not part of the model, and answer
+        with what the root has learned.
+    """
+    tax = targets.taxonomy
+    if tax is None:
+        parent = np.append(np.full(n_classes, n_classes), -1)
+        everyone = np.arange(n_classes)
+        return Layout(parent, everyone, [*targets.names, None], everyone)
+    if not tax.is_tree:
+        twice = tax.nodes[int(np.argmax(tax.n_parents > 1))]
+        raise UserError(
+            f"HBLR needs a tree, but {shorten(twice)} has {tax.n_parents.max()} parents. "
+            "Use RecursiveLogistic, or a taxonomy in which every node has one parent."
+        )
+    leaves, parent = np.asarray(targets.nodes, dtype=np.int64), np.array(tax.tree.parent)
+    names: list[Any] = list(tax.nodes)
+    root = int(tax.root_numbers[0])
+    if tax.root_numbers.size > 1 or root in set(leaves.tolist()):
+        root = parent.size
+        parent = np.append(np.where(parent < 0, root, parent), -1)
+        names.append(None)
+    rows = np.arange(n_nodes)
+    if not flat:
+        return Layout(parent, leaves, names, rows)
+    kept = np.append(leaves, root)
+    place = np.full(parent.size, leaves.size)
+    place[leaves] = np.arange(leaves.size)
+    star = np.append(np.full(leaves.size, leaves.size), -1)
+    return Layout(star, np.arange(leaves.size), [names[v] for v in kept.tolist()], place[rows])
+
+
+def features_of(X: sp.csr_array, weight: Any) -> np.ndarray:
+    """Whether some example with weight has each feature."""
+    if weight is not None and not (weight > 0).all():
+        X = X[weight > 0]
+    return np.asarray(np.bincount(X.indices, minlength=X.shape[1]) > 0)
+
+
+def with_constant(X: Any, bias: float) -> Any:
+    """X with the constant feature, if there is one, as its last column."""
+    if not bias:
+        return X
+    column = np.full((X.shape[0], 1), bias, dtype=X.dtype)
+    if sp.issparse(X):
+        return sp.csr_array(sp.hstack([X, sp.csr_array(column)]))
+    return np.hstack([X, column])
+
+
+def _per_owner(name: str, value: Any, owners: list[Any], width: int) -> np.ndarray:
+    """A hyper-parameter as an array (n_owners, 1 or width)."""
+    if isinstance(value, Mapping):
+        missing = [v for v in owners if v not in value]
+        if missing:
+            raise UserError(
+                f"The prior's {name} has no value for {shorten(missing[0])}. "
+                f"Give one for each of {shorten(owners)}."
+            )
+        rows = [np.atleast_1d(np.asarray(value[v], dtype=float)) for v in owners]
+    else:
+        rows = [np.atleast_1d(np.asarray(value, dtype=float))] * len(owners)
+    wide = max((row.size for row in rows), default=1)
+    for owner, row in zip(owners, rows, strict=True):
+        if row.size not in (1, width) or row.ndim != 1:
+            raise UserError(
+                f"The prior's {name} of {shorten(owner)} has {row.size} values. "
+                f"Use one{f', or {width}' if width > 1 else ''}."
+            )
+        if not all(v > 0 and math.isfinite(v) for v in row.tolist()):
+            raise UserError(
+                f"The prior's {name} of {shorten(owner)} is {shorten(row.tolist())}. "
+                "Use positive numbers."
+            )
+    return np.array([np.broadcast_to(row, wide) for row in rows])
