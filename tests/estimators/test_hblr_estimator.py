@@ -140,6 +140,13 @@ def test_several_roots_get_a_common_one(data):
     assert None in HBLR(forest, "M1", prior=(1.0, 1.0)).fit(X, y).precision_
 
 
+@pytest.mark.parametrize(("inference", "other"), [("map", "paper"), ("variational", "parity")])
+def test_all_schedules_lead_to_the_same_place(data, inference, other):
+    options = {"inference": inference, "prior": (2.0, 1.0), "tol": 1e-6}
+    a, b = (HBLR(TAX, schedule=order, **options).fit(*data) for order in (None, other))
+    np.testing.assert_allclose(a.mu_, b.mu_, atol=1e-3)
+
+
 def test_flat_is_a_star(data):
     X, y = data
     flat = HBLR(TAX, inference="flat", prior=(1.0, 1.0), tol=1e-6).fit(X, y)
@@ -223,6 +230,7 @@ def test_it_warns_when_it_is_cut_short(data):
         ({"prior": (1.0, -1.0)}, "The prior's b of 'A' is .*-1.0.*. Use positive numbers"),
         ({"prior": ({"A": 1.0}, 1.0)}, "The prior's a has no value for 'B'. Give one for each"),
         ({"prior": ([1.0, 2.0], 1.0)}, "The prior's a of 'A' has 2 values. Use one"),
+        ({"schedule": "parity"}, "schedule='parity' is not one of inference='map'. Use 'joint' or"),
         ({"tol": 0}, "tol is 0. It must be a positive number"),
         ({"inference": "variational", "covariance": "low"}, "covariance='low' is not known"),
     ],

@@ -40,6 +40,7 @@ from linnaeus.taxonomy import Taxonomy
 FULL = 512  # features up to which covariance="auto" is full
 NUMBERS = 1 << 27  # of covariances stored at most
 REFUSED = 5000  # features from which full covariances are refused
+SCHEDULES = (("joint", "paper"), ("leaves", "parity"))  # of points, of distributions
 CHOICES = {
     "inference": ("map", "variational", "flat"),
     "link": ("softmax", "binary"),
@@ -65,6 +66,10 @@ class HBLR(LinearClassifier):
     pool : with "fisher", how M1 and M3 bring features together: "sum" or "mean"
     unit_information : with "fisher", the information of one example instead of all
     covariance : in variational mode "full" or "diagonal" for each leaf; "auto" goes by the size
+    schedule : the order of the updates; all lead to the same place. In variational mode "leaves"
+        (and then inner nodes from below) or "parity" (nodes of odd depth, then of even depth);
+        otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
+        None takes the first.
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
     tol : stop when no mean and no logarithm of a precision changes by more in a round
     max_iter : rounds at most
@@ -107,6 +112,7 @@ class HBLR(LinearClassifier):
         pool: str = "sum",
         unit_information: bool = False,
         covariance: str = "auto",
+        schedule: str | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         tol: float = 1e-4,
@@ -123,6 +129,7 @@ class HBLR(LinearClassifier):
         self.pool = pool
         self.unit_information = unit_information
         self.covariance = covariance
+        self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.tol = tol
@@ -168,11 +175,16 @@ class HBLR(LinearClassifier):
             "link": self.link, "sample_weight": weight, "tol": self.tol,
             "max_iter": self.max_iter, "executor": executor(self.n_jobs),
         }  # fmt: skip
+        order = self.schedule or SCHEDULES[self.inference == "variational"][0]
         if self.inference != "variational":
-            return hblr_map.solve(X, Y, model, prior, bias=self._bias(), dtype=dtype, **options)
+            return hblr_map.solve(
+                X, Y, model, prior, bias=self._bias(), mode=order, dtype=dtype, **options
+            )
         X = with_constant(X, self._bias())
         kind = self._covariance(X.shape[1], Y.shape[1])
-        return hblr_variational.solve(X, Y, model, prior, covariance=kind, **options)
+        return hblr_variational.solve(
+            X, Y, model, prior, covariance=kind, schedule=order, **options
+        )
 
     def _store(self, posterior: Posterior) -> None:
         d, bias = self.n_features_in_, self._bias()
@@ -206,6 +218,12 @@ class HBLR(LinearClassifier):
             value = getattr(self, name)
             if value not in known:
                 raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(known)}.")
+        orders = SCHEDULES[self.inference == "variational"]
+        if self.schedule is not None and self.schedule not in orders:
+            raise UserError(
+                f"schedule={self.schedule!r} is not one of inference={self.inference!r}. "
+                f"Use {orders[0]!r} or {orders[1]!r}."
+            )
 
     def _covariance(self, d: int, n_classes: int) -> str:
         if self.covariance == "full" and d > REFUSED:
