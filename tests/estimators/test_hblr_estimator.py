@@ -142,7 +142,7 @@ def test_several_roots_get_a_common_one(data):
 
 @pytest.mark.parametrize(("inference", "other"), [("map", "paper"), ("variational", "parity")])
 def test_all_schedules_lead_to_the_same_place(data, inference, other):
-    options = {"inference": inference, "prior": (2.0, 1.0), "tol": 1e-6}
+    options = {"inference": inference, "prior": (2.0, 1.0), "tol": 1e-6, "max_iter": 5000}
     a, b = (HBLR(TAX, schedule=order, **options).fit(*data) for order in (None, other))
     np.testing.assert_allclose(a.mu_, b.mu_, atol=1e-3)
 
@@ -192,6 +192,18 @@ def test_features_that_no_example_has_change_nothing(data, model, inference):
     other[:, 1] = 1.0  # a new feature makes scores less certain
     assert (b.score_moments(other)[1] > b.score_moments(wide)[1]).all()
     assert (b.variance_[TAX.index("a1"), 1] > b.variance_[TAX.index("A"), 1] > 1).all()
+
+
+def test_very_many_features_that_no_example_has_cost_nothing(data):
+    X, y = data
+    wide = sp.csr_array((X.ravel(), np.tile(np.arange(6) * 10**6, 150), np.arange(151) * 6),
+                        shape=(150, 6 * 10**6))  # fmt: skip
+    model = HBLR(TAX).fit(wide, y)
+    assert sp.issparse(model.coef_) and model.coef_.shape == (5, 6 * 10**6)
+    plain = HBLR(TAX).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(wide), plain.decision_function(X))
+    np.testing.assert_allclose(model.predict_proba(wide), plain.predict_proba(X))
+    assert (model.predict(wide) == plain.predict(X)).all()
 
 
 def test_full_covariances_are_used_for_scores(data):

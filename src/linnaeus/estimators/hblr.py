@@ -33,12 +33,14 @@ from linnaeus.solvers.hblr_model import (
     Posterior,
     model_of,
     tree_of,
-    with_unseen,
+    unseen_precisions,
+    unseen_variances,
 )
 from linnaeus.taxonomy import Taxonomy
 
 FULL = 512  # features up to which covariance="auto" is full
 NUMBERS = 1 << 27  # of covariances stored at most
+MANY = 1 << 24  # weights from which those of features that no example has are not stored
 REFUSED = 5000  # features from which full covariances are refused
 SCHEDULES = (("joint", "paper"), ("leaves", "parity"))  # of points, of distributions
 CHOICES = {
@@ -161,9 +163,10 @@ class HBLR(LinearClassifier):
         width = X.shape[1] + bool(self._bias())
         prior = self._prior(model, X[:, seen], Y, weight, width)
         posterior = self._infer(X[:, seen], Y, weight, model, prior, dtype)
-        if self.seen_.size == width:
-            return posterior
-        return with_unseen(posterior, model, prior, self.seen_, width)
+        self.unseen_ = np.setdiff1d(np.arange(width), self.seen_)
+        A = unseen_precisions(model, posterior.precisions, prior, self.unseen_)
+        self.unseen_precision_, self.unseen_variance_ = A, unseen_variances(model, A)
+        return posterior
 
     def _infer(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: Model, prior: Gamma, dtype: Any
@@ -192,13 +195,13 @@ class HBLR(LinearClassifier):
             raise UserError(f"The objective of HBLR is {posterior.objective}. {TOO_LARGE}")
         self.posterior_ = posterior
         W = posterior.mu[self.layout_.leaves]
-        b = bias * W[:, d] if bias else np.zeros(W.shape[0], W.dtype)
-        W = W[:, :d]
+        b = bias * W[:, -1] if bias else np.zeros(W.shape[0], W.dtype)
+        W = W[:, :-1] if bias else W
         if self.targets_.binary:
             W, b = W[1:] - W[:1], b[1:] - b[:1]
-        self.coef_, self.intercept_ = np.ascontiguousarray(W), b
+        self.coef_, self.intercept_ = self._all_features(W, d), b
         mean = posterior.precisions.mean
-        values = mean if mean.shape[1] > 1 or self.model == "M2" else mean[:, 0].tolist()
+        values = self._wide(mean, self.unseen_precision_) if self.model == "M2" else mean[:, 0]
         self.precision_ = dict(zip(self.owners_, values, strict=True))
         self.objective_, self.n_iter_ = posterior.objective, posterior.n_iter
         self.trace_ = posterior.trace
@@ -259,15 +262,37 @@ class HBLR(LinearClassifier):
     @property
     def mu_(self) -> np.ndarray:
         """Means of the weights of every node of the taxonomy."""
-        return self._of_nodes(self.posterior_.mu)
+        return self._of_nodes(self.posterior_.mu, 0.0)
 
     @property
     def variance_(self) -> np.ndarray:
         """Variances of the weights of every node of the taxonomy."""
-        return self._of_nodes(self.posterior_.variance)
+        return self._of_nodes(self.posterior_.variance, self.unseen_variance_)
 
-    def _of_nodes(self, values: np.ndarray) -> np.ndarray:
-        return np.asarray(values[self.layout_.rows, : self.n_features_in_])
+    def _of_nodes(self, values: np.ndarray, unseen: Any) -> np.ndarray:
+        rows = self.layout_.rows
+        unseen = unseen if np.isscalar(unseen) else unseen[rows]
+        return self._wide(values[rows], unseen)[:, : self.n_features_in_]
+
+    def _wide(self, values: np.ndarray, unseen: Any) -> np.ndarray:
+        """Values of the features seen beside those of the others, (rows, all features)."""
+        if not self.unseen_.size:
+            return values
+        out = np.empty((values.shape[0], self.seen_.size + self.unseen_.size), dtype=values.dtype)
+        out[:, self.seen_], out[:, self.unseen_] = values, unseen
+        return out
+
+    def _all_features(self, W: np.ndarray, d: int) -> Any:
+        """Weights (rows, d), from those of the features seen; sparse if that saves much."""
+        seen = self.seen_[self.seen_ < d]
+        if seen.size == d:
+            return np.ascontiguousarray(W)
+        if W.shape[0] * d <= MANY or 4 * seen.size > d:
+            out = np.zeros((W.shape[0], d), dtype=W.dtype)
+            out[:, seen] = W
+            return out
+        ends = np.arange(W.shape[0] + 1) * seen.size
+        return sp.csr_array((W.ravel(), np.tile(seen, W.shape[0]), ends), shape=(W.shape[0], d))
 
     def score_moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of the score w_n.x of every node, columns as the rows of `mu_`."""
@@ -314,15 +339,19 @@ class HBLR(LinearClassifier):
     def _moments(self, X: Any, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the scores of some nodes."""
         posterior, X = self.posterior_, with_constant(X, self._bias())
-        mean = np.asarray(X @ posterior.mu[nodes].T, dtype=np.float64)
         squares = X.multiply(X).tocsr() if sp.issparse(X) else X * X
-        variance = np.asarray(squares @ posterior.variance[nodes].T, dtype=np.float64)
+        seen, rest = self.seen_, squares[:, self.unseen_]
+        mean = np.asarray(X[:, seen] @ posterior.mu[nodes].T, dtype=np.float64)
+        variance = np.asarray(squares[:, seen] @ posterior.variance[nodes].T, dtype=np.float64)
+        if self.unseen_.size:
+            spread = self.unseen_variance_[nodes]
+            alike = spread.shape[1] == 1  # for all features
+            variance += np.outer(rest.sum(axis=1), spread) if alike else rest @ spread.T
         if posterior.covariance is not None:
-            part = X[:, self.seen_]
-            part = part.toarray() if sp.issparse(part) else part
+            part = X[:, seen].toarray() if sp.issparse(X) else X[:, seen]
             place = {v: k for k, v in enumerate(self.layout_.leaves.tolist())}
             for j, v in enumerate(nodes.tolist()):
-                if v in place:  # what lies off the diagonal, for the features seen
+                if v in place:  # what lies off the diagonal
                     full = posterior.covariance[place[v]]
                     off = full - np.diag(np.diag(full))
                     variance[:, j] += np.einsum("ij,ij->i", part @ off, part)

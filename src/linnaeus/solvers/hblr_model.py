@@ -180,32 +180,26 @@ def squares_along_edges(model: Model, mu: Any, variance: Any) -> Values:
     return out
 
 
-def with_unseen(
-    posterior: Posterior, model: Model, prior: Gamma, seen: Numbers, d: int
-) -> Posterior:
-    """The posterior over all d features, where that of the `seen` ones was inferred.
+def unseen_precisions(model: Model, q: Gamma, prior: Gamma, unseen: Numbers) -> Values:
+    """Expected precisions (n_owners, 1 or n_unseen) of features that no example has.
 
-    A feature that no example has says nothing about any precision. Its weights are as the prior has
-    them: mean 0, variance 1 at the root and 1 / A_n more with every step down. In M2 its precisions
-    are as the prior has them too; where that came from the data, they are the mean of the others.
+    Such a feature says nothing about any precision. M1 and M3 take what the others say; in M2 it
+    is as the prior has it or, where that came from the data, the mean of the others.
     """
-    tree, unseen = model.tree, np.setdiff1d(np.arange(d), seen)
-    q = posterior.precisions
-    if model.by_feature:
-        usual = prior.mean.mean(axis=1, keepdims=True)
-        own = (
-            prior.mean[:, unseen] if prior.mean.shape[1] == d else np.repeat(usual, unseen.size, 1)
-        )
-        shape, rate = np.ones((2, model.owners.size, d))
-        shape[:, seen], rate[:, seen] = q.shape, q.rate
-        rate[:, unseen] = 1.0 / own
-        q = Gamma(shape, rate)
-    A = expected_precisions(model, q)
-    A = A[:, unseen] if model.by_feature else A
-    spread = np.ones((tree.n_nodes, A.shape[1]))
+    if not model.by_feature:
+        return q.mean
+    if prior.mean.shape[1] > unseen.max(initial=-1):
+        return np.asarray(prior.mean[:, unseen])
+    return np.asarray(prior.mean.mean(axis=1, keepdims=True))
+
+
+def unseen_variances(model: Model, precisions: Values) -> Values:
+    """Variances (n_nodes, 1 or n_unseen) of their weights: 1 at the root, 1 / A more a step down.
+
+    Their means are 0.
+    """
+    tree, out = model.tree, np.ones((model.tree.n_nodes, precisions.shape[1]))
     for level in tree.levels:
-        spread[level.children] = spread[tree.parent[level.children]] + 1.0 / A[level.children]
-    mu, variance = (np.zeros((tree.n_nodes, d), dtype=posterior.mu.dtype) for _ in range(2))
-    mu[:, seen], variance[:, seen] = posterior.mu, posterior.variance
-    variance[:, unseen] = spread
-    return posterior._replace(mu=mu, variance=variance, precisions=q)
+        below = level.children
+        out[below] = out[tree.parent[below]] + 1.0 / precisions[model.owner[below]]
+    return out
