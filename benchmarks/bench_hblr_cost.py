@@ -31,19 +31,16 @@ ROOT = Path(os.environ.get("COLLECTIONS", Path(__file__).resolve().parents[2] / 
 
 def estimator(name: str, model: str, tax: Any) -> Any:
     import linnaeus
-    from linnaeus import HBLR
 
     if model == "softmax":
         return linnaeus.MulticlassLogistic(tax, C=CS[name], random_state=0)
-    return HBLR(tax, model=model, random_state=0)
+    return linnaeus.HBLR(tax, model=model, random_state=0)
 
 
 def fit(name: str, model: str) -> dict[str, Any]:
     """Cost and result of one model in this process."""
     tax, X, y, X_test, truth = load(ROOT / name)
     X, X_test = sp.csr_array(X), sp.csr_array(X_test)
-    used = np.flatnonzero(np.diff(X.tocsc().indptr))
-    X, X_test = X[:, used], X_test[:, used]
     make = estimator(name, model, tax)
     probe = np.unique(y, return_index=True)[1][:200]
     typed = X.astype(np.float32 if X.nnz >= 500_000 and X.shape[1] >= 1000 else np.float64)
