@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.collection import Collection, Part
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, shorten
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
@@ -298,6 +298,10 @@ def label_set_methods(
     """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
     from linnaeus.methods import published, table_methods
 
+    if not Cs or not all(0 < C < np.inf for C in Cs):
+        raise UserError(f"The values of C are {shorten(list(Cs))}. Give positive numbers.")
+    if folds < 2:
+        raise UserError(f"The number of folds is {folds}. Use 2 or more.")
     found = dict(published(name) for name in (table_methods() if methods is None else methods))
     common = (taxonomy, Cs, folds, parameters or {}, seed, jobs)
     entries: dict[str, Any] = {}

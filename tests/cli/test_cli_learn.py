@@ -217,6 +217,10 @@ def test_protocol_of_label_sets_on_a_test_part(linnaeus, one_each):
     [
         (["--sets", "-m", "bsvn"], "The method 'bsvn' is not known"),
         (["--sets", "-m", "TD", "--cs", "many"], "--cs is 'many'. Write numbers"),
+        (["--sets", "--cs", "0"], "The values of C are [0.0]. Give positive numbers"),
+        (["--sets", "--cs", "-1,1"], "The values of C are [-1.0, 1.0]. Give positive numbers"),
+        (["--sets", "--folds", "1"], "The number of folds is 1. Use 2 or more"),
+        (["--sets", "-m", ","], "No methods are given. Name some with --methods"),
         (["--sets", "-m", "TD", "--cut", "half"], "--cut is 'half'. Use one of: instance, zero"),
         (["--sets", "-m", "TD", "--t", "1"], "--t is for rankings"),
         (["--sets", "-m", "TD", "-p", "D=1"], "The method 'topdown' has no parameter 'D'"),

@@ -20,7 +20,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from linnaeus import Taxonomy
+from linnaeus import FlatSVM, Taxonomy
 from linnaeus.decisions import Argmax, InstanceCut, RCut, SCut, SetSize, Threshold
 from linnaeus.errors import UserError
 
@@ -284,3 +284,21 @@ def test_scores_with_nan_are_refused_when_learning():
 
     with pytest.raises(UserError, match=r"label 0 in row 0 is nan"):
         RCut(Broken(), cv=2).fit(X, np.arange(120) % 5)
+
+
+@pytest.mark.parametrize("edges", [[(5, 3), (5, 1), (4, 0), (4, 2)], [("e", "d"), ("f", "a")]])
+@pytest.mark.parametrize("inner", [False, True], ids=["leaves", "all nodes"])
+def test_columns_are_those_of_the_nodes(edges, inner):
+    """Node names may be numbers, and classes in another order than the nodes."""
+    tax = Taxonomy.from_edges(edges)
+    pool = tax.nodes if inner else tax.leaves
+    Y = tax.most_specific(tax.encode([[v] for v in pool * 20] + [list(pool)] * 20))
+    X = Y.toarray() + 0.05 * np.random.default_rng(0).normal(size=Y.shape)
+    model = Threshold(FlatSVM(tax, C=10, random_state=0), tax)
+    assert (model.fit(X, Y).predict(X) != Y).nnz == 0
+    model.set_params(taxonomy=None)  # the columns have no names, and are not the classes
+    with pytest.raises(UserError, match="classes that are not named among them"):
+        model.fit(X, Y)
+    model.set_params(estimator__classes="nodes")
+    closed = tax.closure(Y)
+    assert (model.fit(X, closed).predict(X) != closed).nnz == 0

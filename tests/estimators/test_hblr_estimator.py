@@ -178,6 +178,93 @@ def test_several_labels(data):
         HBLR(TAX).fit(X, lists)
 
 
+@pytest.mark.parametrize("inference", INFERENCES)
+def test_softmax_answers_label_sets_with_one_class(data, inference):
+    """Also where the scores of several classes, or of none, are positive."""
+    X, y = data
+    options = {"inference": inference, "tol": 1e-3}
+    want = HBLR(TAX, **options).fit(X, y).predict(X)
+    lists = HBLR(TAX, **options).fit(X, [[v] for v in y]).predict(X)
+    assert lists == [[v] for v in want]
+    closed = TAX.closure(TAX.encode([[v] for v in y]))
+    found = HBLR(TAX, **options).fit(X, closed).predict(X)
+    assert (found != TAX.closure(TAX.encode(lists))).nnz == 0
+    numbers = np.searchsorted(TAX.leaves, y)
+    flat = HBLR(**options).fit(X, np.eye(5, dtype=int)[numbers]).predict(X)
+    np.testing.assert_array_equal(flat.argmax(axis=1), HBLR(**options).fit(X, numbers).predict(X))
+    np.testing.assert_array_equal(flat.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("inference", ["map", "variational"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("link", ["softmax", "binary"])
+def test_precisions_are_those_of_the_corrected_update(data, inference, model, link):
+    """nu = b + 1/2 sum of Q, also for vectors a and b."""
+    X, y = data
+    rng = np.random.default_rng(2)
+    size = 6 if model == "M2" else 1
+    a, b = ({v: rng.uniform(1, 3, size) for v in TAX.nodes} for _ in range(2))
+    fit = HBLR(TAX, model, inference, link, (a, b), fit_intercept=False, tol=1e-8, max_iter=5000)
+    fit.fit(X, y)
+    mu, variance = (dict(zip(TAX.nodes, v, strict=True)) for v in (fit.mu_, fit.variance_))
+    Q = {c: variance[c] + variance[p] + (mu[c] - mu[p]) ** 2 for p, c in TAX.edges}
+    owned = {c: [Q[c]] for c in Q} if model == "M3" else {
+        p: [Q[c] for c in TAX.children(p)] for p in ("r", "A", "B")
+    }  # fmt: skip
+    assert set(fit.precision_) == set(owned)
+    for v, terms in owned.items():
+        shape, rate = a[v] + 0.5 * len(terms), b[v] + 0.5 * np.sum(terms, axis=0)
+        if model != "M2":
+            shape = a[v] + 0.5 * 6 * len(terms)
+            rate = b[v] + 0.5 * np.sum(terms)
+        np.testing.assert_allclose(fit.precision_[v], np.squeeze(shape / rate), rtol=1e-5)
+
+
+@pytest.mark.parametrize("inference", ["map", "variational"])
+def test_the_constant_is_a_feature_of_its_size(data, inference):
+    X, y = data
+    column = np.hstack([X, np.full((150, 1), 2.5)])
+    options = {"model": "M2", "inference": inference, "prior": (2.0, 1.0), "random_state": 0}
+    a = HBLR(TAX, intercept_scaling=2.5, **options).fit(X, y)
+    b = HBLR(TAX, fit_intercept=False, **options).fit(column, y)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(column))
+    for found, want in zip(a.score_moments(X), b.score_moments(column), strict=True):
+        np.testing.assert_allclose(found, want, atol=1e-10)
+    for method in ("plugin", "probit", "monte_carlo"):
+        np.testing.assert_allclose(
+            a.predict_proba(X, method, n_draws=5), b.predict_proba(column, method, n_draws=5)
+        )
+    np.testing.assert_allclose(a.precision_["A"], b.precision_["A"])
+
+
+def test_deviations_of_shares(data):
+    """One label per sample and binary links: classes share 1, and so do their deviations."""
+    X, y = data
+    two = HBLR(link="binary").fit(X, np.where(y < "b", "n", "p"))
+    _, deviation = two.predict_proba(X, return_std=True)
+    np.testing.assert_allclose(deviation[:, 0], deviation[:, 1])
+    one = HBLR(Taxonomy.flat(["x"]), link="binary").fit(X, np.full(150, "x"))
+    p, deviation = one.predict_proba(X, return_std=True)
+    np.testing.assert_allclose(p, 1)
+    np.testing.assert_allclose(deviation, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("inference", ["map", "variational"])
+def test_weights_may_sum_to_less_than_one(data, inference):
+    X, y = data
+    model = HBLR(TAX, inference=inference, tol=1e-3)
+    model.fit(X, y, sample_weight=np.full(150, 0.2 / 150))
+    assert np.mean(model.predict(X) == y) > 0.7
+    assert min(model.precision_.values()) > 0
+
+
+def test_a_bound_of_an_earlier_fit_is_forgotten(data):
+    model = HBLR(TAX, inference="variational", tol=1e-2).fit(*data)
+    assert model.lower_bound_trace_[-1] == model.lower_bound_
+    model.set_params(inference="map").fit(*data)
+    assert not hasattr(model, "lower_bound_") and not hasattr(model, "lower_bound_trace_")
+
+
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("inference", ["map", "variational"])
 def test_features_that_no_example_has_change_nothing(data, model, inference):

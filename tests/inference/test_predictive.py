@@ -11,7 +11,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference.predictive import METHODS, node_probabilities, probabilities
 
 TAX = Taxonomy.from_edges([("A", "a"), ("A", "b"), ("B", "c"), ("B", "d"), ("B", "e")])
-LINKS = ("softmax", "binary")
+LINKS = ("softmax", "binary", "shares")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_probabilities_never_fall_on_the_way_up(seed, link):
     np.testing.assert_allclose(nodes[:, TAX.leaf_numbers], p, atol=1e-12)
     A = nodes[:, TAX.index("A")]
     both = p[:, 0] + p[:, 1]
-    np.testing.assert_allclose(A, both if link == "softmax" else both - p[:, 0] * p[:, 1])
+    np.testing.assert_allclose(A, both - p[:, 0] * p[:, 1] if link == "binary" else both)
 
 
 def test_a_certain_label_is_certain_above():
@@ -83,3 +83,15 @@ def test_what_is_not_known_is_refused(scores):
         probabilities(*scores, "softmax", "laplace")
     with pytest.raises(UserError, match="n_draws is 1. Use 2 or more"):
         probabilities(*scores, "softmax", "monte_carlo", n_draws=1)
+
+
+def test_shares_are_sigmoids_over_their_sum(scores):
+    p = expit(scores[0])
+    found, _ = probabilities(*scores, "shares")
+    np.testing.assert_allclose(found, p / p.sum(axis=1, keepdims=True))
+    far, deviation = probabilities(scores[0] - 2000, scores[1], "shares")  # where sigmoids are 0
+    np.testing.assert_allclose(far.sum(axis=1), 1)
+    assert np.isfinite(deviation).all()
+    sure, deviation = probabilities(scores[0][:, :1], scores[1][:, :1], "shares")
+    np.testing.assert_allclose(sure, 1)
+    np.testing.assert_allclose(deviation, 0, atol=1e-12)

@@ -11,7 +11,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linnaeus import FlatSVM, MulticlassSVM, RankingSVM, RecursiveSVM, Taxonomy, TopDown
+from linnaeus import HM3, FlatSVM, MulticlassSVM, RankingSVM, RecursiveSVM, Taxonomy, TopDown
 from linnaeus.decisions import InstanceCut, Threshold
 from linnaeus.errors import UserError
 from linnaeus.metrics import (
@@ -158,6 +158,18 @@ def test_inner_nodes_with_labels_of_their_own():
     labels = [[tax.nodes[i] for i in set(row)] for row in y.tolist()]
     study = label_set_study({"svm": FlatSVM(tax, C=10)}, rows, labels, rows, labels, tax, n_draws=0)
     assert study["svm"].figures["micro_f1"] > 0.9 and study["svm"].spread is None
+
+
+@pytest.mark.parametrize("in_pipeline", [False, True])
+def test_ancestors_of_a_label_are_no_errors_where_every_node_is_a_class(in_pipeline):
+    model = HM3(TAX, random_state=0)
+    method = make_pipeline(StandardScaler(with_mean=False, with_std=False), model)
+    figures = study_of({"a": method if in_pipeline else model}, SEVERAL)["a"].figures
+    rule = InstanceCut(model, TAX, cv=3, random_state=0)
+    predicted = rule.fit(X[TRAIN], TAX.closure(SEVERAL[TRAIN])).predict(X[TEST])
+    assert figures["micro_f1"] == evaluate(TAX, SEVERAL[TEST], predicted)["micro_f1"]
+    naive = rule.fit(X[TRAIN], SEVERAL[TRAIN]).predict(X[TEST])
+    assert figures["micro_f1"] > evaluate(TAX, SEVERAL[TEST], naive)["micro_f1"]
 
 
 def test_methods_for_one_label_are_not_applicable_to_several():

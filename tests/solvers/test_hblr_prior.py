@@ -85,6 +85,16 @@ def test_options(problem):
     np.testing.assert_allclose(fisher(model, X, Y, sample_weight=np.full(60, 2.0)).rate, twice.rate)
 
 
+@pytest.mark.parametrize("total", [1.0, 0.5, 0.1])
+def test_weights_may_be_small(problem, total):
+    """Frequencies stay what they are, and the information shrinks with the weights."""
+    tree, X, Y = problem
+    for kind in ("M1", "M2", "M3"):
+        model = model_of(tree, kind)
+        found = fisher(model, X, Y, sample_weight=np.full(60, total / 60))
+        np.testing.assert_allclose(found.rate, 60 / total * fisher(model, X, Y).rate, rtol=1e-4)
+
+
 def test_features_that_repeat_others_take_the_diagonal(problem):
     tree, X, Y = problem
     found = fisher(model_of(tree, "M2"), np.hstack([X, X[:, :1]]), Y)

@@ -132,6 +132,15 @@ def plain_dual_averaging(X, t, forest, K, C, passes, n_steps):
     return W, mean
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_multipliers_that_suit_old_signs_are_not_the_end(seed):
+    """With one example the multipliers are soon as good as they can be until the signs turn."""
+    X, t, forest = problem([-1, -1, 0, 0, 1, 1], [2, 3, 4, 5], n=1, d=2, seed=seed)
+    K = orthogonal_problem.coupling(forest, orthogonal_problem.dominant(forest, 1.0), 1.0)
+    found = orthogonal.solve(sp.csr_array(X), t, forest, K, C=8.0, tol=1e-9)
+    assert found.objective[0] - found.dual[0] <= 1e-9 * found.objective[0]
+
+
 @pytest.mark.parametrize("n_steps", [1, 5])
 def test_steps_are_those_of_the_formula(monkeypatch, n_steps):
     monkeypatch.setattr(orthogonal_rda, "steps", lambda _: n_steps)

@@ -109,6 +109,8 @@ def protocol(
     from linnaeus.methods import parse_parameters
 
     names = None if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
+    if names == [] or (names is None and not sets):
+        raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")
     common: dict[str, Any] = {
         "parameters": parse_parameters(parameter or []), "seed": seed, "jobs": jobs,
     }  # fmt: skip
@@ -126,11 +128,9 @@ def protocol(
         return
     if cs is not None or against is not None:
         raise UserError(f"{'--against' if cs is None else '--cs'} is for label sets. Add --sets.")
-    if names is None:
-        raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")
     common |= {"repetitions": repetitions, "hierarchies": hierarchies}
     common["t"] = None if t is None else _numbers("--t", t, int)
-    _compare_rankings(data, names, common, json, quiet)
+    _compare_rankings(data, names or [], common, json, quiet)
 
 
 def _compare_sets(

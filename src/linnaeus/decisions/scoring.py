@@ -46,14 +46,14 @@ def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
     classes = getattr(estimator, "classes_", form.names)
     if form.kind == "one":
         return tuple(plain_names(classes))
-    if getattr(_core(estimator), "taxonomy", None) is not None:  # classes are nodes, by name
-        names = tuple(plain_names(classes))
-        if set(names) <= set(form.names):
-            return names
-    if n == 1 or len(classes) == n:
+    nodes = getattr(getattr(_core(estimator), "taxonomy", None), "nodes", ())
+    if n == 1 or (len(classes) == n != len(nodes)):
         return form.names
     names = tuple(plain_names(classes))
-    if form.names == tuple(range(n)) or not set(names) <= set(form.names):
+    if names == nodes:
+        return form.names
+    named = form.names != tuple(range(n)) or form.names == nodes
+    if not named or not set(names) <= set(form.names):  # else nodes, in an order of their own
         raise UserError(
             f"y has {n} columns, but {type(estimator).__name__} has {len(classes)} classes that "
             f"are not named among them. Give a taxonomy that holds both, or fit it on this y."

@@ -144,6 +144,12 @@ class LinearClassifier(Classifier):
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return sp.csr_array(scores > 0, dtype=np.int8)
 
+    def _best_alone(self, scores: np.ndarray) -> sp.csr_array:
+        """The best class as a label set, for estimators that know of one only."""
+        best = self._best(scores)
+        ones = np.ones(best.size, dtype=np.int8)
+        return sp.csr_array((ones, best, np.arange(best.size + 1)), shape=scores.shape)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

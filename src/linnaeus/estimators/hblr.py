@@ -73,7 +73,8 @@ class HBLR(LinearClassifier):
         otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
         None takes the first.
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : stop when no mean and no logarithm of a precision changes by more in a round
+    tol : stop when no mean and no logarithm of a precision changes by more in a round. In large
+        problems "map" finds the weights to within 10 tol nats an example only; below 1e-6 exactly
     max_iter : rounds at most
     dtype : "float32" or "float64"; None takes float32 for large data
     n_jobs : threads; -1 for all cores. The result does not depend on it.
@@ -84,7 +85,7 @@ class HBLR(LinearClassifier):
     mu_, variance_ : (n_nodes, n_features), means and variances of the weights, rows in the order of
         ``taxonomy_.nodes`` (of `classes_` without a taxonomy)
     coef_, intercept_ : the means of the classes; one row for two exclusive classes
-    precision_ : {owner: expected precision}
+    precision_ : {owner: expected precision}, in M2 one a feature, that of the constant last
     lower_bound_, lower_bound_trace_ : in variational mode, the bound on the evidence and its
         course; entry 0 is before the first round
     objective_ : the log posterior of the weights at the expected precisions, or `lower_bound_`
@@ -207,6 +208,8 @@ class HBLR(LinearClassifier):
         self.trace_ = posterior.trace
         if self.inference == "variational":
             self.lower_bound_, self.lower_bound_trace_ = posterior.objective, posterior.bounds
+        elif hasattr(self, "lower_bound_"):  # of an earlier fit
+            del self.lower_bound_, self.lower_bound_trace_
         if not posterior.converged:
             warnings.warn(
                 f"HBLR stopped after {self.n_iter_} rounds, while means or precisions still moved "
@@ -306,6 +309,8 @@ class HBLR(LinearClassifier):
     ) -> Any:
         """The probability of each class; with one label per sample they sum to 1.
 
+        With binary links and one label per sample they are shares in the sum of the sigmoids.
+
         method : "plugin" (the means of the weights), "probit" (scores shrunk by how uncertain they
             are), or "monte_carlo" (the mean of `n_draws` draws of the scores)
         return_std : also return the standard deviations of the probabilities
@@ -315,11 +320,7 @@ class HBLR(LinearClassifier):
         parts = []
         for rows in self._row_blocks(X.shape[0]):
             m, s = self._moments(X[rows], self.layout_.leaves)
-            p, deviation = predictive.probabilities(m, s, self.link, method, rng, n_draws)
-            if self.link == "binary" and self.targets_.one:
-                total = p.sum(axis=1, keepdims=True)
-                p, deviation = p / total, deviation / total
-            parts.append((p, deviation))
+            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
         p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
         return (p, deviation) if return_std else p
 
@@ -333,8 +334,15 @@ class HBLR(LinearClassifier):
         if self.targets_.taxonomy is None:
             return np.asarray(p)
         above = self.targets_.taxonomy.ancestor_rows(self.targets_.nodes)
-        link = "softmax" if self.targets_.one else self.link
-        return predictive.node_probabilities(p, above[:, : self.layout_.rows.size], link)
+        return predictive.node_probabilities(p, above[:, : self.layout_.rows.size], self._link())
+
+    def _link(self) -> str:
+        """From scores to probabilities: with one label per sample they sum to 1."""
+        return "shares" if self.link == "binary" and self.targets_.one else self.link
+
+    def _positive(self, scores: np.ndarray) -> sp.csr_array:
+        softmax = self.link == "softmax"  # exactly one class is right
+        return self._best_alone(scores) if softmax else super()._positive(scores)
 
     def _moments(self, X: Any, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the scores of some nodes."""

@@ -71,10 +71,7 @@ class _Multiclass(LinearClassifier):
         }
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
-        """The best class alone, as a label set."""
-        best = self._best(scores)
-        ones = np.ones(best.size, dtype=np.int8)
-        return sp.csr_array((ones, best, np.arange(best.size + 1)), shape=scores.shape)
+        return self._best_alone(scores)
 
     def _folded(self, solution: Solution) -> Solution:
         """For two exclusive classes the difference of their weights is enough."""

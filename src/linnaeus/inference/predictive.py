@@ -4,10 +4,13 @@
     probit        p = link(m / sqrt(1 + pi s / 8)) [MacKay1992]; for softmax a good guess
     monte_carlo   p = the mean of link(g) over draws of g
 
-link is the softmax over the classes, or a sigmoid for every class. Standard deviations are those
+link is the softmax over the classes, a sigmoid for every class ("binary"), or, if just one class
+is right, the "shares" of the classes in the sum of these sigmoids. Standard deviations are those
 of link(g): of the draws, or to first order
 
-    softmax  p_k^2 ((1 - 2 p_k) s_k + sum_j p_j^2 s_j),      binary  (p (1 - p))^2 s.
+    softmax  p_k^2 ((1 - 2 p_k) s_k + sum_j p_j^2 s_j),      binary  (p (1 - p))^2 s,
+
+and for shares as for softmax, with sigmoid(-m)^2 s for s: they are the softmax of log sigmoid(g).
 
 Inner nodes: exactly one leaf is right with softmax, so a node has the sum over its leaves. Binary
 labels are independent given the scores, so a node, which is on if some leaf below it is, has
@@ -21,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
 
 from linnaeus.errors import UserError
 
@@ -32,7 +35,9 @@ METHODS = ("plugin", "probit", "monte_carlo")
 
 def link_of(scores: Values, link: str) -> Values:
     """Probabilities of scores (..., n_classes)."""
-    return np.asarray(softmax(scores, axis=-1) if link == "softmax" else expit(scores))
+    if link == "binary":
+        return np.asarray(expit(scores))
+    return np.asarray(softmax(log_expit(scores) if link == "shares" else scores, axis=-1))
 
 
 def probabilities(
@@ -47,10 +52,12 @@ def probabilities(
     if method == "probit":
         mean = mean / np.sqrt(1.0 + math.pi / 8.0 * variance)
     p = link_of(mean, link)
-    if link == "softmax":
-        square = (1 - 2 * p) * variance + (p**2 * variance).sum(axis=1, keepdims=True)
-        return p, p * np.sqrt(np.maximum(square, 0.0))
-    return p, p * (1 - p) * np.sqrt(variance)
+    if link == "binary":
+        return p, p * (1 - p) * np.sqrt(variance)
+    if link == "shares":
+        variance = expit(-mean) ** 2 * variance
+    square = (1 - 2 * p) * variance + (p**2 * variance).sum(axis=1, keepdims=True)
+    return p, p * np.sqrt(np.maximum(square, 0.0))
 
 
 def _monte_carlo(
@@ -72,7 +79,7 @@ def node_probabilities(p: Values, above: Any, link: str) -> Values:
 
     above : (n_classes, n_nodes) sparse, 1 where the node is the class or above it
     """
-    if link == "softmax":
+    if link != "binary":
         return np.asarray(np.clip(p @ above, 0.0, 1.0))
     with np.errstate(divide="ignore"):  # a label that is certain
         return np.asarray(-np.expm1(np.maximum(np.log1p(-p), -1e4) @ above))

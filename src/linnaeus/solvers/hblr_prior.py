@@ -1,6 +1,7 @@
 """Hyper-parameters of hierarchical Bayesian logistic regression from the Fisher information.
 
-For leaf n with class frequency p, [GopalYang2015, section 3.4]
+For leaf n with class frequency p, kept half an example away from 0 and 1, [GopalYang2015,
+section 3.4]
 
     I(n) = p (1 - p) X'X + eps 1,      a_n = 1,      b_n[j] = (I(n)^-1)[j, j],
 
@@ -41,7 +42,8 @@ def fisher(
         raise UserError(f"pool={pool!r} is not known. Use 'sum' or 'mean'.")
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
     total = float(weight.sum())
-    p = np.clip(np.asarray(weight @ Y).ravel() / total, 0.5 / total, 1 - 0.5 / total)
+    least = 0.5 / max(total, float(np.count_nonzero(weight)))
+    p = np.clip(np.asarray(weight @ Y).ravel() / total, least, 1 - least)
     scale = p * (1 - p)
     diagonal, eigen = _second_moments(X, weight, bias)
     rate = (_by_feature if model.by_feature else _pooled)(scale, diagonal, eigen)

@@ -106,18 +106,17 @@ class _Ascent:
         """Sweeps and signs in turn, until the gap is at most `tol` times the objective."""
         stalled, gap = 0, np.inf
         while True:
-            met = self._sweeps(gap, max_iter)
+            self._sweeps(gap, max_iter)
             self._turn()
             last, gap = gap, self._look()
             stalled = 0 if gap < last else stalled + 1
-            done = self.record.reached(tol) or met == 0.0
-            if done or self.n_iter >= max_iter or stalled >= PATIENCE:
+            over = self.n_iter >= max_iter or stalled >= PATIENCE
+            if over or self.record.reached(tol):
                 return
 
-    def _sweeps(self, gap: float, max_iter: int) -> float:
-        """Sweeps over the examples; returns the gap that the last one met."""
+    def _sweeps(self, gap: float, max_iter: int) -> None:
+        """Sweeps over the examples, until the gap that they meet has fallen enough."""
         first = gap if np.isfinite(gap) else None
-        met = 0.0
         for _ in range(min(SWEEPS, max_iter - self.n_iter)):
             order = self.rng.permutation(self.arrays.cls.size)
             met = fast.sweep(
@@ -128,7 +127,6 @@ class _Ascent:
             first = met if first is None else first
             if met <= FALL * first:
                 break
-        return met
 
     def _turn(self) -> None:
         """Make the signs the best for these multipliers, and the weights those of both."""
