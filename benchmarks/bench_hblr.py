@@ -40,7 +40,7 @@ def methods(name: str, taxonomy: Any) -> dict[str, Any]:
                 taxonomy, n_burn_in=max(draws // 2, 150), n_samples=draws, n_jobs=2, random_state=0
             )
             continue
-        tol = 1e-3 if kind == "variational" else 1e-4
+        tol = 1e-2 if kind == "variational" else 1e-4
         for model in MODELS:
             short = "var" if kind == "variational" else kind
             out[f"{model}-{short}"] = HBLR(taxonomy, model, kind, tol=tol, n_jobs=2, random_state=0)

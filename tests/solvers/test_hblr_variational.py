@@ -456,8 +456,9 @@ def test_sweeps_end_when_nothing_moves():
     seen = []
     found = infer(X, Y, model, prior, tol=1e-4, max_iter=1000, progress=seen.append)
     assert found.converged and seen == found.trace and found.n_iter == len(seen) < 1000
-    changes = [entry["change"] for entry in found.trace]
-    assert min(changes[:-1]) > 1e-4 >= changes[-1]
+    assert found.trace[-1]["change"] <= 1e-4
+    exact = infer(X, Y, model, prior, tol=1e-9, max_iter=5000)
+    assert np.abs(found.mu - exact.mu).max() < 3e-4  # not the last move, but what is left to go
 
 
 def test_the_common_shift_saves_sweeps_and_changes_nothing_else(monkeypatch):

@@ -73,7 +73,8 @@ class HBLR(LinearClassifier):
         otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
         None takes the first.
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : stop when no mean and no logarithm of a precision changes by more in a round. In large
+    tol : stop when no mean and no logarithm of a precision changes by more in a round; in
+        variational mode, when none has more to go, as the last two rounds suggest. In large
         problems "map" finds the weights to within 10 tol nats an example only; below 1e-6 exactly
     max_iter : rounds at most
     dtype : "float32" or "float64"; None takes float32 for large data
@@ -348,15 +349,16 @@ class HBLR(LinearClassifier):
         """Means and variances of the scores of some nodes."""
         posterior, X = self.posterior_, with_constant(X, self._bias())
         squares = X.multiply(X).tocsr() if sp.issparse(X) else X * X
-        seen, rest = self.seen_, squares[:, self.unseen_]
-        mean = np.asarray(X[:, seen] @ posterior.mu[nodes].T, dtype=np.float64)
-        variance = np.asarray(squares[:, seen] @ posterior.variance[nodes].T, dtype=np.float64)
-        if self.unseen_.size:
-            spread = self.unseen_variance_[nodes]
-            alike = spread.shape[1] == 1  # for all features
-            variance += np.outer(rest.sum(axis=1), spread) if alike else rest @ spread.T
+        own = squares[:, self.seen_]
+        mean = np.asarray(X[:, self.seen_] @ posterior.mu[nodes].T, dtype=np.float64)
+        variance = np.asarray(own @ posterior.variance[nodes].T, dtype=np.float64)
+        spread = self.unseen_variance_[nodes]
+        if spread.shape[1] > 1:
+            variance += squares[:, self.unseen_] @ spread.T
+        elif self.unseen_.size:  # the same for all features
+            variance += np.outer(squares.sum(axis=1) - own.sum(axis=1), spread)
         if posterior.covariance is not None:
-            part = X[:, seen].toarray() if sp.issparse(X) else X[:, seen]
+            part = X[:, self.seen_].toarray() if sp.issparse(X) else X[:, self.seen_]
             place = {v: k for k, v in enumerate(self.layout_.leaves.tolist())}
             for j, v in enumerate(nodes.tolist()):
                 if v in place:  # what lies off the diagonal

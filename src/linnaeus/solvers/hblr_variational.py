@@ -16,8 +16,8 @@ paper's (4)-(6) with their slips corrected, see docs/maths/hblr.md.
 Under the softmax the likelihood stays the same when all means move by v and every beta_i by v.x_i;
 only the prior of the root sees it, and is best where the root's mean is 0. Sweeps hardly move that
 way, so from the sweep PLAIN on this shift is a block of its own: a tenth of the sweeps do. Sweeps
-end when no mean and no logarithm of a precision moves by more than `tol`; the last one, at least,
-is in double precision.
+end when no mean and no logarithm of a precision has more than `tol` to go: the largest move, or the
+sum of all later ones, if they shrink as the last two did. The last sweep is in double precision.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from linnaeus.solvers.hblr_model import (
 from linnaeus.solvers.problem import example_weights
 
 PLAIN = 50  # sweeps before the shift is made the best too: short runs show the paper's bounds
+SLOWEST = 0.98  # the rate at which moves are taken to shrink, at most
 SINGLE = 1e-6  # a smaller rise of the bound, relative to it, is not left to single precision
 FINE = 1e-3  # nor are smaller moves
 ROUNDING = 1e-9  # a fall of the bound by this share of it is more than rounding
@@ -83,7 +84,7 @@ def solve(
     _check_options(Y, link, covariance, schedule)
     run = _Run(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
     steps = _steps(model, schedule)
-    began, converged = time.perf_counter(), False
+    began, converged, before = time.perf_counter(), False, 0.0
     bounds = [run.look()]
     trace: list[dict[str, float]] = []
     while not converged and len(trace) < max_iter:
@@ -101,7 +102,9 @@ def solve(
         trace.append({"seconds": seconds, "objective": bounds[-1], "change": moved})
         if progress is not None:
             progress(trace[-1])
-        converged = moved <= tol and not run.leaves.rough
+        shrinks = min(moved / before, SLOWEST) if before > 0 else SLOWEST
+        converged = moved * max(1.0, shrinks / (1 - shrinks)) <= tol and not run.leaves.rough
+        before = moved
         if change <= SINGLE or moved <= max(tol, FINE):
             run.leaves.refine()
     return Posterior(
