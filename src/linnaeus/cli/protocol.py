@@ -15,84 +15,94 @@ from linnaeus.errors import UserError
 _Number = TypeVar("_Number", int, float)
 _CUTS = {"instance": "instance", "zero": "zero", "own": None}
 
+Data = Annotated[
+    Path,
+    typer.Argument(
+        help="A collection folder; its training part is divided. With --sets its test part is "
+        "tested on, or a quarter of the training part where there is none."
+    ),
+]
+Methods = Annotated[
+    str | None,
+    typer.Option(
+        "--methods",
+        "-m",
+        help="Methods, with commas between them. svm:flat leaves out the taxonomy, svm:learned "
+        "learns one from each training part, svm:random takes random ones. With --sets: BSVM, "
+        "BLR, MSVM, MLR, TD, HSVM, OT, RR-SVM, RR-LR, HBLR (all of them if not given), or any "
+        "other method.",
+        show_default=False,
+    ),
+]
+Sets = Annotated[
+    bool,
+    typer.Option(
+        "--sets",
+        help="Compare label sets on a test part in place of rankings: micro and macro F1.",
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        "-k",
+        help="Folds of the cross-validation: 10. With --sets those that choose C and the "
+        "thresholds: 5.",
+        show_default=False,
+    ),
+]
+Cs = Annotated[
+    str | None,
+    typer.Option(
+        "--cs",
+        help="With --sets: values of C to choose from, as in 0.1,1,10; one value is taken as "
+        "it is. If not given, 0.001 to 1,000.",
+        show_default=False,
+    ),
+]
+Cut = Annotated[
+    str,
+    typer.Option(
+        "--cut",
+        help="With --sets, for rows with several labels: instance (a threshold for each row, "
+        "learnt from out-of-fold scores), zero, or own (what the method itself predicts).",
+    ),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        help="With --sets: the method that all others are tested against; if not given, the "
+        "pairs of the paper.",
+        show_default=False,
+    ),
+]
+RowsPerClass = Annotated[
+    str | None,
+    typer.Option("--t", "-t", help="In place of folds: training rows per class, as in 1,5,10."),
+]
+Repetitions = Annotated[int, typer.Option("--repetitions", "-r", min=1, help="Draws for every t.")]
+Hierarchies = Annotated[
+    int, typer.Option("--hierarchies", min=1, help="How many random hierarchies.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", "-p", help="A parameter of the methods, name=value."),
+]
+
 
 def protocol(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A collection folder; its training part is divided. With --sets its test part is "
-            "tested on, or a quarter of the training part where there is none."
-        ),
-    ],
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            "--methods",
-            "-m",
-            help="Methods, with commas between them. svm:flat leaves out the taxonomy, svm:learned "
-            "learns one from each training part, svm:random takes random ones. With --sets: BSVM, "
-            "BLR, MSVM, MLR, TD, HSVM, OT, RR-SVM, RR-LR, HBLR (all of them if not given), or any "
-            "other method.",
-            show_default=False,
-        ),
-    ] = None,
-    sets: Annotated[
-        bool,
-        typer.Option(
-            "--sets",
-            help="Compare label sets on a test part in place of rankings: micro and macro F1.",
-        ),
-    ] = False,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            "--folds",
-            "-k",
-            help="Folds of the cross-validation: 10. With --sets those that choose C and the "
-            "thresholds: 5.",
-            show_default=False,
-        ),
-    ] = None,
-    cs: Annotated[
-        str | None,
-        typer.Option(
-            "--cs",
-            help="With --sets: values of C to choose from, as in 0.1,1,10; one value is taken as "
-            "it is. If not given, 0.001 to 1,000.",
-            show_default=False,
-        ),
-    ] = None,
-    cut: Annotated[
-        str,
-        typer.Option(
-            "--cut",
-            help="With --sets, for rows with several labels: instance (a threshold for each row, "
-            "learnt from out-of-fold scores), zero, or own (what the method itself predicts).",
-        ),
-    ] = "instance",
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            help="With --sets: the method that all others are tested against; if not given, the "
-            "pairs of the paper.",
-            show_default=False,
-        ),
-    ] = None,
-    t: Annotated[
-        str | None,
-        typer.Option("--t", "-t", help="In place of folds: training rows per class, as in 1,5,10."),
-    ] = None,
-    repetitions: Annotated[
-        int, typer.Option("--repetitions", "-r", min=1, help="Draws for every t.")
-    ] = 10,
-    hierarchies: Annotated[
-        int, typer.Option("--hierarchies", min=1, help="How many random hierarchies.")
-    ] = 5,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", help="A parameter of the methods, name=value."),
-    ] = None,
+    data: Data,
+    methods: Methods = None,
+    sets: Sets = False,
+    folds: Folds = None,
+    cs: Cs = None,
+    cut: Cut = "instance",
+    against: Against = None,
+    t: RowsPerClass = None,
+    repetitions: Repetitions = 10,
+    hierarchies: Hierarchies = 5,
+    parameter: Parameters = None,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,

@@ -479,13 +479,3 @@ def leaf_moments(rows, bias, H, least, stride, Q, mass):
         for j in range(last + 1):
             for other in range(j):
                 Q[k, other, j] = Q[k, j, other]
-
-
-@njit(cache=True, nogil=True)
-def column_dots(A, B, out):
-    """out (columns,) float64 = the dot products of the columns of A and B."""
-    for b in range(out.size):
-        out[b] = 0.0
-    for i in range(A.shape[0]):
-        for b in range(A.shape[1]):
-            out[b] += float(A[i, b]) * float(B[i, b])

@@ -163,7 +163,7 @@ class Ascent(Means):
         if self.inverse.shape[0] > 1:
             return np.square(V, dtype=np.float64)
         out = np.empty(V.shape[1])
-        fast.column_dots(V, V, out)
+        flat.column_dots(V, V, out)
         return out
 
     def _add(self, e: FloatArray) -> None:
@@ -329,5 +329,5 @@ class Newton(Means):
     def dot(self, A: FloatArray, B: FloatArray) -> Values:
         """The inner product over all entries, as an array of one."""
         out = np.empty(A.shape[1])
-        fast.column_dots(A, B, out)
+        flat.column_dots(A, B, out)
         return np.array([out.sum()])
