@@ -1,7 +1,7 @@
 """Our models among the peers: ``run_linnaeus.py S|M [variant]``, like their ``run_<peer>.py``.
 
 PEERS names the folder of the peers' scripts: loading, clock, common cut and report are those of its
-``common.py``. Variants: flat (the default), pruned, logistic, topdown, recursive and, for one label
+``common.py``. Variants: flat (the default), flat-c3 (a larger C), pruned, logistic, topdown, recursive and, for one label
 a row, crammer and softmax. The loops are compiled on a few rows before the clock starts, as those
 of the peers were when they were installed.
 """
@@ -24,6 +24,7 @@ import linnaeus
 TOP = 20
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "flat": ("FlatSVM", {"n_jobs": 2}),
+    "flat-c3": ("FlatSVM", {"n_jobs": 2, "C": 3.0}),
     "pruned": ("FlatSVM", {"n_jobs": 2, "prune": 0.01}),
     "logistic": ("FlatLogistic", {"n_jobs": 2}),
     "topdown": ("TopDown", {"n_jobs": 2, "C": 10.0, "decode": "beam", "tol": 3e-2}),
