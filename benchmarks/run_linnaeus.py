@@ -1,9 +1,9 @@
 """Our models among the peers: ``run_linnaeus.py S|M [variant]``, like their ``run_<peer>.py``.
 
 PEERS names the folder of the peers' scripts: loading, clock, common cut and report are those of its
-``common.py``. Variants: flat (the default), flat-c3 (a larger C), pruned, logistic, topdown, recursive and, for one label
-a row, crammer and softmax. The loops are compiled on a few rows before the clock starts, as those
-of the peers were when they were installed.
+``common.py``. Variants: flat (the default), flat-c3 (a larger C), pruned, logistic, topdown,
+recursive and, for one label a row, crammer and softmax. The loops are compiled on a few rows before
+the clock starts, as those of the peers were when they were installed.
 """
 
 from __future__ import annotations
