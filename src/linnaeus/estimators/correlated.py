@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, log_softmax
+from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.errors import UserError
 from linnaeus.estimators.flat import check_positive
-from linnaeus.estimators.multiclass import _Multiclass
+from linnaeus.estimators.multiclass import _Multiclass, exclusive_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers import correlated, mcmc
 from linnaeus.solvers.hblr_model import Tree, tree_of
@@ -179,11 +179,7 @@ class CorrelatedMNL(_Multiclass):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class: the mean over the draws that were kept."""
-        scores = self.decision_function(X)
-        if self.targets_.binary:
-            p = expit(scores)
-            return np.column_stack([1 - p, p])
-        return np.asarray(np.exp(scores))
+        return exclusive_probabilities(self.decision_function(X), self.targets_)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Logarithms of the mean probabilities; the log odds alone for two exclusive classes."""

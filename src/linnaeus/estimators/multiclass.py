@@ -136,8 +136,12 @@ class MulticlassLogistic(_Multiclass):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""
-        scores = self.decision_function(X)
-        if self.targets_.binary:
-            p = expit(scores)
-            return np.column_stack([1 - p, p])
-        return np.asarray(softmax_of(scores, axis=1))
+        return exclusive_probabilities(self.decision_function(X), self.targets_)
+
+
+def exclusive_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:
+    """Softmax of scores; of two exclusive classes the score is the log odds of the second."""
+    if targets.binary:
+        p = expit(scores)
+        return np.column_stack([1 - p, p])
+    return np.asarray(softmax_of(scores, axis=1))
