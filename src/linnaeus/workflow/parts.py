@@ -1,0 +1,50 @@
+"""What several workflows share: the parts of a collection that they take, and progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from linnaeus.collection import Collection, Part
+from linnaeus.taxonomy import Taxonomy
+
+Step = Callable[[str, int, int], None]
+
+
+def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
+    """The taxonomy of a collection, if it has one, and its training part."""
+    from linnaeus.io import collect, iter_rows, read_collection
+    from linnaeus.io.find import find_file
+    from linnaeus.io.read import READERS
+
+    if folder.is_dir() and find_file(folder, "taxonomy", None, None) is None:
+        file = find_file(folder, "train", None, READERS)
+        if file is not None and ".arff" not in file.suffixes:  # those bring their taxonomy
+            return None, collect(iter_rows(file))
+    data = read_collection(folder, parts=["train"])
+    return data.taxonomy, data.part("train")
+
+
+def features_of(part: Part) -> Any:
+    """The feature matrix of a part; texts become weighted word counts."""
+    if part.texts is None:
+        return part.X
+    return word_vectorizer().fit_transform(part.texts)
+
+
+def word_vectorizer() -> Any:
+    from linnaeus.text import TfidfVectorizer
+
+    return TfidfVectorizer(stop_words="english", sublinear_tf=True)
+
+
+def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
+    """The training part and the test part, or a stratified quarter of the training part."""
+    train = collection.part("train")
+    if collection.test is not None:
+        return train, collection.test
+    from linnaeus.splits import train_test_split
+
+    rest, held = train_test_split(collection.Y("train"), 0.25, seed)
+    return train.take(rest.tolist()), train.take(held.tolist())

@@ -1,0 +1,213 @@
+"""Methods side by side by the protocols of the publications: rankings, and label sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linnaeus.collection import Part
+from linnaeus.errors import UserError, shorten
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.workflow.parts import Step, train_and_test, word_vectorizer
+
+CS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the values tried in [GopalYang2015] section 6
+
+
+def protocol(
+    data: str | Path,
+    methods: list[str],
+    *,
+    folds: int = 10,
+    t: list[int] | None = None,
+    repetitions: int = 10,
+    hierarchies: int = 5,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> Any:
+    """Run methods through the protocols of `linnaeus.protocols` on a training part: a `Study`.
+
+    methods : names of methods; "name:flat" is without the taxonomy, "name:learned" learns one from
+        every training part, "name:random" takes `hierarchies` random ones
+    t : rows per class, in place of folds
+    """
+    from linnaeus import protocols
+    from linnaeus.io import read_collection
+
+    collection = read_collection(data, parts=["train"])
+    part = collection.part("train")
+    entries: dict[str, Any] = {}
+    for method in methods:
+        entries |= _entries(method, collection.taxonomy, part, hierarchies, parameters, seed, jobs)
+    X = part.X if part.texts is None else part.texts
+    common: dict[str, Any] = {"random_state": seed}
+    if step is not None:
+        common["callback"] = lambda done, total: step("fit", done, total)
+    if t:
+        common |= {"t": t, "repetitions": repetitions}
+        return protocols.per_class_study(entries, X, part.labels, collection.taxonomy, **common)
+    return protocols.cross_validate_ranking(
+        entries, X, part.labels, collection.taxonomy, folds=folds, **common
+    )
+
+
+def _entries(
+    method: str, taxonomy: Taxonomy, part: Part, hierarchies: int,
+    parameters: dict[str, Any] | None, seed: int, jobs: int,
+) -> dict[str, Any]:  # fmt: skip
+    """What a method and its variant stand for: {name: classifier, or a function that makes one}."""
+    from sklearn.pipeline import make_pipeline
+
+    from linnaeus.induction import learn_taxonomy as learn
+    from linnaeus.methods import make
+    from linnaeus.protocols import random_hierarchies
+
+    name, _, variant = method.partition(":")
+    texts = part.texts is not None
+
+    def build(taxonomy: Taxonomy | None) -> Any:
+        model = make(name, taxonomy, parameters, seed, jobs)
+        return make_pipeline(word_vectorizer(), model) if texts else model
+
+    def learned(rows: Any, labels: Any) -> Any:
+        return build(learn(word_vectorizer().fit_transform(rows) if texts else rows, labels))
+
+    if variant == "":
+        return {method: build(taxonomy)}
+    if variant == "flat":
+        return {method: build(None)}
+    if variant == "learned":
+        make(name, None, parameters)  # a mistake shows before the first fold
+        return {method: learned}
+    if variant == "random":
+        drawn = random_hierarchies(taxonomy, hierarchies, seed)
+        return {f"{method} {i}": build(other) for i, other in enumerate(drawn, 1)}
+    raise UserError(
+        f"The variant {variant!r} of {method!r} is not known. Use flat, learned or random."
+    )
+
+
+def label_set_protocol(
+    data: str | Path,
+    methods: Sequence[str] | None = None,
+    *,
+    Cs: Sequence[float] = CS,
+    folds: int = 5,
+    cut: str | None = "instance",
+    against: str | None = None,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> Any:
+    """Train on a collection, predict the label sets of its test part: a `LabelSetStudy`.
+
+    methods : as in the paper's Table II, or others by their names; if not given, all of the table
+    Cs : the values of C to choose from, by cross-validation on the training part
+    folds : for C, and for the thresholds of rows with several labels
+    against : the baseline of all methods; if not given, those of the paper
+    Without a test part a quarter of the training part is held out.
+    """
+    from linnaeus import protocols
+    from linnaeus.io import read_collection
+
+    collection = read_collection(data)
+    train, test = train_and_test(collection, seed)
+    entries = label_set_methods(
+        methods, collection.taxonomy, Cs, folds, parameters, seed, jobs, step
+    )
+    X, X_test = train.X, test.X
+    if train.texts is not None:
+        words = word_vectorizer()
+        X, X_test = words.fit_transform(train.texts), words.transform(test.texts)
+    return protocols.label_set_study(
+        entries, X, train.labels, X_test, test.labels, collection.taxonomy, cut=cut, cv=folds,
+        against=None if against is None else _all_against(against, entries), random_state=seed,
+    )  # fmt: skip
+
+
+def label_set_methods(
+    methods: Sequence[str] | None,
+    taxonomy: Taxonomy,
+    Cs: Sequence[float] = CS,
+    folds: int = 5,
+    parameters: dict[str, Any] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> dict[str, Any]:
+    """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
+    from linnaeus.methods import published, table_methods
+
+    if not Cs or not all(0 < C < np.inf for C in Cs):
+        raise UserError(f"The values of C are {shorten(list(Cs))}. Give positive numbers.")
+    if folds < 2:
+        raise UserError(f"The number of folds is {folds}. Use 2 or more.")
+    found = dict(published(name) for name in (table_methods() if methods is None else methods))
+    common = (taxonomy, Cs, folds, parameters or {}, seed, jobs)
+    entries: dict[str, Any] = {}
+    for name, method in found.items():
+        begin = None if step is None else partial(step, name, len(entries), len(found))
+        told = None if step is None else partial(step, f"{name}: C")
+        entries[name] = _Chooser(method, *common, begin, told)
+        entries[name].build(several=False)  # a mistake shows before the first fit
+    return entries
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """Makes a method's classifier, with the C that is best in cross-validation."""
+
+    method: Any  # a `methods.Published`
+    taxonomy: Taxonomy
+    Cs: Sequence[float]
+    folds: int
+    parameters: dict[str, Any]
+    seed: int
+    jobs: int
+    begin: Callable[[], None] | None  # told when the choice is made
+    told: Callable[[int, int], None] | None  # about fits for the choice
+
+    def __call__(self, X: Any, y: Any) -> Any:
+        from linnaeus.protocols import NotApplicable
+
+        several = not isinstance(y, np.ndarray)
+        if several and self.method.several is None:
+            raise NotApplicable("for one label per row only")
+        model = self._chosen(self.build(several), X, y)
+        if self.begin is not None:
+            self.begin()
+        return model
+
+    def build(self, several: bool) -> Any:
+        """The classifier, before C is chosen."""
+        from linnaeus.methods import make
+
+        own = {**self.method.parameters, **(self.method.several or {} if several else {})}
+        parameters = own | self.parameters
+        return make(self.method.method, self.taxonomy, parameters, self.seed, self.jobs)
+
+    def _chosen(self, model: Any, X: Any, y: Any) -> Any:
+        from linnaeus.tuning import c_path
+
+        if "C" not in model.get_params() or "C" in self.parameters:
+            return model
+        if len(self.Cs) == 1:
+            return model.set_params(C=self.Cs[0])
+        path = c_path(
+            model, X, y, self.Cs, cv=self.folds, random_state=self.seed, callback=self.told
+        )
+        return path.estimator
+
+
+def _all_against(baseline: str, methods: Iterable[str]) -> dict[str, str]:
+    from linnaeus.methods import published
+
+    name = published(baseline)[0]
+    return {method: name for method in methods if method != name}

@@ -1,0 +1,135 @@
+"""What there is to do with a taxonomy: look at it, check it, convert it, learn it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linnaeus.errors import UserError
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.workflow.parts import Step, features_of, training_part
+
+
+def load_taxonomy(path: str | Path, format: str | None = None) -> Taxonomy:
+    """Read a taxonomy file, or the ``taxonomy.*`` of a collection folder."""
+    path = Path(path)
+    if not path.is_dir():
+        return Taxonomy.read(path, format)
+    found = sorted(path.glob("taxonomy.*"))
+    if len(found) != 1:
+        names = ", ".join(p.name for p in found) or "none"
+        raise UserError(f"{path} must hold one file taxonomy.*, but it has: {names}. Name a file.")
+    return Taxonomy.read(found[0], format)
+
+
+def taxonomy_as_dict(taxonomy: Taxonomy, root: Any = None) -> dict[str, Any]:
+    """Every node with its relatives, for machines."""
+    part = taxonomy if root is None else taxonomy.subtree(root)
+    nodes = [
+        {
+            "id": v,
+            "title": part.title(v),
+            "depth": int(part.depth[i]),
+            "parents": part.parents(v),
+            "children": part.children(v),
+        }
+        for i, v in enumerate(part.nodes)
+    ]
+    return {"nodes": nodes, "related": part.related}
+
+
+def check_taxonomy(path: str | Path, format: str | None = None) -> dict[str, Any]:
+    """What a maintainer would want to know, as findings with their nodes."""
+    from linnaeus.taxonomy.diagnose import findings
+
+    taxonomy = load_taxonomy(path, format)
+    return {
+        "summary": repr(taxonomy).strip("<>").removeprefix("Taxonomy: "),
+        "findings": [finding._asdict() for finding in findings(taxonomy)],
+    }
+
+
+def taxonomy_stats(path: str | Path, format: str | None = None) -> dict[str, Any]:
+    """The counts that describe a taxonomy."""
+    from linnaeus.taxonomy.diagnose import stats
+
+    return stats(load_taxonomy(path, format))
+
+
+def convert_taxonomy(
+    source: str | Path,
+    target: str | Path,
+    source_format: str | None = None,
+    target_format: str | None = None,
+    drop_root: bool = False,
+) -> dict[str, Any]:
+    """Read in one format, write in another; the counts of what was written."""
+    taxonomy = load_taxonomy(source, source_format)
+    if drop_root:
+        taxonomy = taxonomy.without_top()
+    taxonomy.write(target, target_format)
+    return {"path": str(target), "nodes": len(taxonomy), "edges": len(taxonomy.edges)}
+
+
+class LearnedTaxonomy(NamedTuple):
+    """A taxonomy learned from a collection, and what there is to say about it."""
+
+    taxonomy: Taxonomy
+    summary: dict[str, Any]
+
+
+def learn_taxonomy(
+    data: str | Path,
+    target: str | Path,
+    target_format: str | None = None,
+    step: Step | None = None,
+    jobs: int = 1,
+    **options: Any,
+) -> LearnedTaxonomy:
+    """Learn a taxonomy from the training part of a collection and write it.
+
+    A collection without a taxonomy will do; where there is one, the classes are its leaves and the
+    inner nodes that carry labels of their own. options : of `linnaeus.induction.learn_taxonomy`
+    """
+    from linnaeus.induction import learn_taxonomy as learn
+    from linnaeus.induction import sibling_agreement
+    from linnaeus.taxonomy.formats import check_target
+
+    check_target(target, target_format)
+    given, part = training_part(Path(data))
+    X, y = features_of(part), part.labels
+    if given is not None:
+        own = given.most_specific(given.encode(y))
+        used = np.union1d(given.leaf_numbers, own.indices)
+        y, options["classes"] = own[:, used], given.names(used.tolist())
+    if options.get("method") == "confusion":
+        from linnaeus import FlatSVM
+
+        options["estimator"] = FlatSVM(n_jobs=jobs, random_state=options.get("random_state", 0))
+    if step is not None:
+        options["callback"] = lambda done, total: step("learn", done, total)
+    found = learn(X, y, **options)
+    if given is not None:
+        titles = {v: given.titles[v] for v in found.leaves if v in given.titles}
+        found = Taxonomy.from_edges(found.edges, titles=titles)
+    found.write(target, target_format)
+    compared = given is not None and given.edges and len(found.leaves) > 1
+    agreement = sibling_agreement(found, given) if compared and given is not None else None
+    return LearnedTaxonomy(found, _shape(found, len(part), str(target), agreement))
+
+
+def _shape(taxonomy: Taxonomy, n_rows: int, target: str, agreement: float | None) -> dict[str, Any]:
+    """The counts that describe a learned taxonomy."""
+    leaf_parents = taxonomy.tree.parent[taxonomy.leaf_numbers]
+    _, sizes = np.unique(leaf_parents, return_counts=True)
+    return {
+        "path": target,
+        "rows": n_rows,
+        "classes": len(taxonomy.leaves),
+        "clusters": len(taxonomy) - len(taxonomy.leaves) - 1,
+        "levels": [len(level) for level in taxonomy.levels],
+        "cluster_sizes": sorted(sizes.tolist(), reverse=True),
+        "agreement": agreement,
+    }
