@@ -1,30 +1,56 @@
-"""``make docs``: run the examples, draw the pictures, and write the reference as HTML.
+"""``make docs``: run the examples, draw the pictures, and build the site into ``docs/site``.
 
-The pictures in ``docs/images`` are made from real runs; nothing in them is drawn by hand. The
-reference goes to ``docs/site``, which is not kept.
+The pictures are made from real runs; nothing in them is drawn by hand. What the site needs besides
+its pages goes to ``build/docs`` first: the gallery with its pictures, and the command line as its
+own help tells it. No network is needed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
+import time
 from io import StringIO
 from pathlib import Path
-
-from rich.console import Console
-
-from linnaeus import workflow
-from linnaeus.cli.demo import present
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
+EXAMPLES = HERE.parent / "examples"
 IMAGES = HERE / "images"
+MADE = HERE.parent / "build" / "docs"
+WIDTH = 88  # of a terminal, in characters
+
+
+class Example(NamedTuple):
+    """An example of the gallery: its title, what it shows, and its source without both."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+
+
+class Ran(NamedTuple):
+    """What running an example gave: what it printed, and the pictures that it drew."""
+
+    printed: str
+    pictures: list[str]
+    seconds: float
 
 
 def draw_demo() -> None:
     """The terminal after ``linnaeus demo``, as a picture for the README."""
+    from rich.console import Console
+
+    from linnaeus import workflow
+    from linnaeus.cli.demo import present
+
     console = Console(record=True, width=100, highlight=False, file=StringIO())
     present(workflow.demo(), console)
     svg = console.export_svg(title="linnaeus demo")
@@ -32,27 +58,134 @@ def draw_demo() -> None:
     (IMAGES / "demo.svg").write_text(svg.replace("Fira Code,", ""), encoding="utf-8")
 
 
-def run_examples() -> None:
-    """Every example must run; each may draw into the folder it is told."""
-    for path in sorted((HERE.parent / "examples").glob("plot_*.py")):
-        print(f"running {path.name}", flush=True)
-        runpy.run_path(str(path), init_globals={"IMAGES": IMAGES}, run_name="__main__")
+def examples() -> list[Example]:
+    """The examples, by name."""
+    return [read_example(path) for path in sorted(EXAMPLES.glob("plot_*.py"))]
 
 
-def write_reference() -> None:
-    """The reference, from the docstrings."""
-    site = str(HERE / "site")
-    command = ["-m", "pdoc", "--docformat", "numpy", "--math", "-o", site, "linnaeus"]
-    quiet = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    subprocess.run([sys.executable, *command], check=True, env=quiet)
-    print(f"wrote {site}/linnaeus.html")
+def read_example(path: Path) -> Example:
+    """Take an example apart: a docstring with an underlined title, then the source."""
+    match = re.match(r'"""\n(.+)\n=+\n\n(.+?)\n?"""\n+(.*)', path.read_text("utf-8"), re.DOTALL)
+    if match is None:
+        raise ValueError(f"{path} does not begin with a docstring that has an underlined title.")
+    return Example(path.stem, *match.groups())
+
+
+def run_example(name: str, folder: Path) -> Ran:
+    """Run an example; it draws into `folder`, under its own name."""
+    before = set(folder.iterdir())
+    printed = io.StringIO()
+    start = time.perf_counter()
+    with contextlib.redirect_stdout(printed):
+        runpy.run_path(
+            str(EXAMPLES / f"{name}.py"), init_globals={"IMAGES": folder}, run_name="__main__"
+        )
+    seconds = time.perf_counter() - start
+    return Ran(printed.getvalue(), sorted(p.name for p in {*folder.iterdir()} - before), seconds)
+
+
+def write_gallery() -> None:
+    """Run every example and write a page for each, and one for all."""
+    folder = MADE / "gallery"
+    folder.mkdir(parents=True)
+    cards = []
+    for example in examples():
+        print(f"running {example.name}.py", end=" ", flush=True)
+        ran = run_example(example.name, folder)
+        print(f"({ran.seconds:.1f} s)", flush=True)
+        (folder / f"{example.name}.md").write_text(example_page(example, ran), encoding="utf-8")
+        cards.append(example_card(example, ran.pictures))
+    head = "# Gallery\n\nEvery picture is drawn by the example that it leads to.\n\n"
+    (folder / "index.md").write_text(head + "\n".join(cards), encoding="utf-8")
+
+
+def example_card(example: Example, pictures: list[str]) -> str:
+    """An entry of the gallery's first page."""
+    link = f"{example.name}.md"
+    lines = [f"## [{example.title}]({link})", "", example.about.split("\n\n")[0], ""]
+    lines += [f"[![{example.title}]({name})]({link}){{ .gallery }}" for name in pictures[:1]]
+    return "\n".join([*lines, ""])
+
+
+def example_page(example: Example, ran: Ran) -> str:
+    """The page of one example: text and source in turn, what it printed, and its pictures."""
+    lines = [f"# {example.title}", "", example.about, ""]
+    lines += [f"![{example.title}]({name}){{ .gallery }}" for name in ran.pictures]
+    for part in re.split(r"^# %%\n", example.source, flags=re.MULTILINE):
+        words, code = split_words(part)
+        lines += ["", words, "", "```python", code.strip("\n"), "```"]
+    if ran.printed:
+        lines += ["", "It prints", "", "```text", ran.printed.rstrip(), "```"]
+    lines += ["", f"The file is `examples/{example.name}.py`."]
+    return "\n".join(lines) + "\n"
+
+
+def split_words(part: str) -> tuple[str, str]:
+    """The comment at the start of a part as text, and the code below it.
+
+    >>> split_words("# Two lines\\n# of words.\\n\\nx = 1\\n")
+    ('Two lines\\nof words.', 'x = 1\\n')
+    """
+    match = re.match(r"((?:#[^\n]*\n)*)\n*(.*)", part, re.DOTALL)
+    assert match is not None
+    return "\n".join(line.lstrip("# ") for line in match[1].splitlines()), match[2]
+
+
+def write_commands() -> None:
+    """The page of the command line: what ``--help`` says of every command."""
+    lines = [
+        "# Command line",
+        "",
+        "Every command as its own `--help` tells it. Results go to standard output, progress to "
+        "standard error. The exit code is 0, 1 for a mistake in the input (one message that says "
+        "how to mend it), and 130 after Ctrl-C.",
+    ]
+    for command in commands():
+        title = " ".join(["linnaeus", *command])
+        lines += ["", f"## {title}", "", "```text", help_of(command), "```"]
+    (MADE / "commands.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def commands() -> list[list[str]]:
+    """The words of every command that there is, groups before their members."""
+    from typer.main import get_command
+
+    from linnaeus.cli.main import app
+
+    found: list[list[str]] = [[]]
+    for name, command in sorted(getattr(get_command(app), "commands", {}).items()):
+        found.append([name])
+        found += [[name, below] for below in getattr(command, "commands", {})]
+    return found
+
+
+def help_of(command: list[str]) -> str:
+    """The help of a command, in a terminal of fixed width and without colours."""
+    plain = {"COLUMNS": str(WIDTH), "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    told = subprocess.run(
+        [sys.executable, "-m", "linnaeus.cli.main", *command, "--help"],
+        env={**os.environ, **plain}, check=True, capture_output=True, text=True, encoding="utf-8",
+    )  # fmt: skip
+    return "\n".join(line.rstrip() for line in told.stdout.strip("\n").splitlines()).strip("\n")
+
+
+def build_site() -> None:
+    """Turn the pages into HTML; a link to nowhere is an error."""
+    command = [sys.executable, "-m", "mkdocs", "build"]
+    told = subprocess.run(command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True)
+    if told.returncode:
+        sys.exit(told.stderr)
+    print(f"wrote {(HERE / 'site' / 'index.html').relative_to(HERE.parent)}")
 
 
 def main() -> None:
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    shutil.rmtree(MADE, ignore_errors=True)
     IMAGES.mkdir(exist_ok=True)
     draw_demo()
-    run_examples()
-    write_reference()
+    write_gallery()
+    write_commands()
+    build_site()
 
 
 if __name__ == "__main__":

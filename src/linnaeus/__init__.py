@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
     from linnaeus.estimators.rls import HierarchicalRLS
     from linnaeus.estimators.topdown import TopDown
+    from linnaeus.model import Model
+    from linnaeus.storage import load, save
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
@@ -36,6 +38,7 @@ _EXPORTS = {
     "HierarchicalPerceptron": "linnaeus.estimators.perceptron",
     "HierarchicalRLS": "linnaeus.estimators.rls",
     "Hieron": "linnaeus.estimators.hieron",
+    "Model": "linnaeus.model",
     "MulticlassLogistic": "linnaeus.estimators.multiclass",
     "MulticlassSVM": "linnaeus.estimators.multiclass",
     "OrthogonalTransfer": "linnaeus.estimators.orthogonal",
@@ -44,11 +47,15 @@ _EXPORTS = {
     "RecursiveSVM": "linnaeus.estimators.recursive",
     "Taxonomy": "linnaeus.taxonomy",
     "TopDown": "linnaeus.estimators.topdown",
+    "load": "linnaeus.storage",
+    "save": "linnaeus.storage",
 }
 _MODULES = (
     "collection",
     "decisions",
     "errors",
+    "explanation",
+    "features",
     "induction",
     "inference",
     "io",
@@ -56,8 +63,10 @@ _MODULES = (
     "losses",
     "methods",
     "metrics",
+    "model",
     "protocols",
     "splits",
+    "storage",
     "synthetic",
     "taxonomy",
     "text",
@@ -74,6 +83,7 @@ __all__ = [
     "HierarchicalPerceptron",
     "HierarchicalRLS",
     "Hieron",
+    "Model",
     "MulticlassLogistic",
     "MulticlassSVM",
     "OrthogonalTransfer",
@@ -83,6 +93,8 @@ __all__ = [
     "Taxonomy",
     "TopDown",
     "__version__",
+    "load",
+    "save",
     *_MODULES,
 ]
 

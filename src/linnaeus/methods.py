@@ -28,6 +28,113 @@ METHODS = {
 }
 
 
+class Info(NamedTuple):
+    """What to know about a method before choosing it."""
+
+    advice: str  # when to take it
+    cost: str  # time and memory; n rows, s values in a row, K classes, d features
+    limits: str  # what it cannot do
+    several: bool = True  # takes rows with several labels or none
+    dag: bool = True  # takes taxonomies in which a node has several parents
+    decides: bool = False  # its own predictions are more than "all scores above 0"
+
+
+INFO: dict[str, Info] = {
+    "svm": Info(
+        "the safe first choice with several labels a row; fast on large sparse data",
+        "some passes over n s K; memory d K",
+        "no probabilities; classes do not help each other",
+    ),
+    "logistic": Info(
+        "like svm, with probabilities",
+        "some passes over n s K; memory d K",
+        "classes do not help each other",
+    ),
+    "msvm": Info(
+        "the safe first choice with one label a row",
+        "some passes over n s K; memory d K",
+        "one label a row; no probabilities",
+        several=False,
+    ),
+    "mlr": Info(
+        "one label a row, with probabilities that sum to 1",
+        "some passes over n s K; memory d K",
+        "one label a row",
+        several=False,
+    ),
+    "topdown": Info(
+        "very many classes: trains and predicts along paths",
+        "n s times children and depth, in place of K; memory d nodes",
+        "a mistake near the root is final, unless decoded with a beam",
+        decides=True,
+    ),
+    "hrls": Info(
+        "small data, regression from the roots downwards",
+        "one n x n matrix a node",
+        "up to some thousand rows",
+        decides=True,
+    ),
+    "rr-svm": Info(
+        "many rare classes that can lean on their relatives; trees, DAGs and graphs",
+        "about twice svm",
+        "no probabilities",
+    ),
+    "rr-lr": Info(
+        "like rr-svm, with probabilities",
+        "some times logistic",
+        "slower than rr-svm",
+    ),
+    "hm3": Info(
+        "all labels of a row at once, the whole label set right as often as possible",
+        "n nodes and the best label set of every row, again and again",
+        "trees only; up to some 10,000 rows and some hundred nodes",
+        dag=False,
+        decides=True,
+    ),
+    "ranking-svm": Info(
+        "rankings of labels; mistakes cost as much as they are far in the tree",
+        "n K pairs of labels, few of them active",
+        "up to some 10,000 rows",
+        decides=True,
+    ),
+    "perceptron": Info(
+        "streams: learns row by row, and the taxonomy may grow",
+        "one pass costs n s nodes of a path; memory d nodes",
+        "noisier than the SVMs",
+        decides=True,
+    ),
+    "hieron": Info(
+        "streams with one label a row; corrects along the tree path",
+        "as perceptron",
+        "one label a row",
+        several=False,
+        decides=True,
+    ),
+    "hblr": Info(
+        "nothing to tune: priors are learnt; probabilities with deviations; few examples a class",
+        "3 to 7 times mlr",
+        "one label a row, unless link=binary",
+        several=False,
+        dag=False,
+        decides=True,
+    ),
+    "ot": Info(
+        "a baseline: weights orthogonal to those of ancestors",
+        "many times svm; memory d nodes",
+        "one label a row; slow on wide data",
+        several=False,
+        dag=False,
+    ),
+    "corrmnl": Info(
+        "a full posterior by Monte Carlo, for small data",
+        "thousands of passes over n d K",
+        "one label a row; some hundred features",
+        several=False,
+        dag=False,
+    ),
+}
+
+
 class Published(NamedTuple):
     """A method as a paper has it, by one of ours."""
 

@@ -58,7 +58,7 @@ def c_path(
     folds = k_folds(y, cv, random_state)
     scores = np.empty((len(folds), values.size))
     for f, (train, test) in enumerate(folds):
-        model = _reusing(estimator)
+        model = reusing(estimator)
         part, labels = _safe_indexing(X, train), y[train]
         for j, C in enumerate(values.tolist()):
             model.set_params(C=C).fit(part, labels)
@@ -69,7 +69,7 @@ def c_path(
     return CPath(values, scores, best, clone(estimator).set_params(C=best).fit(X, y))
 
 
-def _reusing(estimator: Any) -> Any:
+def reusing(estimator: Any) -> Any:
     """A copy that starts each fit from the last, where it knows how."""
     model = clone(estimator)
     return model.set_params(warm_start=True) if "warm_start" in model.get_params() else model

@@ -168,8 +168,8 @@ def test_ancestors_of_a_label_are_no_errors_where_every_node_is_a_class(in_pipel
     rule = InstanceCut(model, TAX, cv=3, random_state=0)
     predicted = rule.fit(X[TRAIN], TAX.closure(SEVERAL[TRAIN])).predict(X[TEST])
     assert figures["micro_f1"] == evaluate(TAX, SEVERAL[TEST], predicted)["micro_f1"]
-    naive = rule.fit(X[TRAIN], SEVERAL[TRAIN]).predict(X[TEST])
-    assert figures["micro_f1"] > evaluate(TAX, SEVERAL[TEST], naive)["micro_f1"]
+    unclosed = rule.fit(X[TRAIN], SEVERAL[TRAIN]).predict(X[TEST])
+    assert figures["micro_f1"] == evaluate(TAX, SEVERAL[TEST], unclosed)["micro_f1"]
 
 
 def test_methods_for_one_label_are_not_applicable_to_several():

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from linnaeus import __version__
-from linnaeus.cli import demo, protocol, taxonomy
+from linnaeus.cli import demo, evaluate, explain, methods, predict, protocol, rule, taxonomy, train
 from linnaeus.cli.output import print_error
 from linnaeus.errors import UserError
 
@@ -28,6 +28,12 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("demo")(demo.demo)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
+app.command("methods")(methods.methods)
+app.command("rule")(rule.rule)
 app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
 

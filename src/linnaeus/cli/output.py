@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,15 @@ def print_error(message: str) -> None:
     console = Console(stderr=True, soft_wrap=True)
     console.print("Error:", style="bold red", end=" ")
     console.print(message, markup=False, highlight=False)
+
+
+def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
+    """Say on standard error how many rows were left out, and the first of them."""
+    if not messages:
+        return
+    lines = [f"Left out {len(messages):,} bad rows:", *messages[:shown]]
+    more = [f"and {len(messages) - shown:,} more"] if len(messages) > shown else []
+    print("\n  ".join(lines + more), file=sys.stderr)
 
 
 @contextmanager
@@ -47,3 +56,26 @@ def progress(quiet: bool) -> Iterator[Step]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield step
+
+
+@contextmanager
+def rate(quiet: bool, total: int | None) -> Iterator[Callable[[int, float], None]]:
+    """A bar of rows on standard error with their rate, and the time that is left if known."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.completed:,} rows"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]:,.0f} rows/s"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task("", total=total, rate=0.0)
+
+        def told(rows: int, seconds: float) -> None:
+            bar.update(task, completed=rows, rate=rows / seconds if seconds > 0 else 0.0)
+
+        yield told

@@ -12,20 +12,40 @@ from linnaeus.decisions.consistent import TopDownConsistent
 from linnaeus.decisions.cuts import Cuts, ideal_cuts
 from linnaeus.decisions.instance_cut import InstanceCut
 from linnaeus.decisions.rcut import RCut
+from linnaeus.decisions.rules import (
+    RULES,
+    RuleChoice,
+    RuleInfo,
+    choose_rule,
+    fit_rule,
+    make_rule,
+    node_sets,
+    pool_rules,
+    score_rules,
+)
 from linnaeus.decisions.scut import SCut
 from linnaeus.decisions.set_size import SetSize
 from linnaeus.decisions.threshold import Threshold
 
 __all__ = [
+    "RULES",
     "Argmax",
     "ClosedArgmax",
     "Cuts",
     "Decision",
     "InstanceCut",
     "RCut",
+    "RuleChoice",
+    "RuleInfo",
     "SCut",
     "SetSize",
     "Threshold",
     "TopDownConsistent",
+    "choose_rule",
+    "fit_rule",
     "ideal_cuts",
+    "make_rule",
+    "node_sets",
+    "pool_rules",
+    "score_rules",
 ]

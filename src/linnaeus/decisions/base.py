@@ -8,7 +8,8 @@ threshold, a number of labels) it learns on scores of examples that the classifi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from linnaeus import storage
 from linnaeus.decisions import labels, scoring
 from linnaeus.errors import UserError
 from linnaeus.inference import rows
@@ -76,7 +78,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     def _specific(self, on: BoolArray) -> BoolArray:
         """The labels among which one is chosen where only one can be answered."""
-        return on
+        if self.closing_ is None:
+            return on
+        deepest: BoolArray = self.closing_.most_specific(on.astype(np.int8)) > 0
+        return deepest
 
     # -- learning ---------------------------------------------------------------------------
 
@@ -104,7 +109,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             check_is_fitted(self.estimator)
         self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, target)
         columns = scoring.scored_names(self.estimator_, form)
-        self._remember(form, columns)
+        self._remember(form, columns, scoring.closing_taxonomy(self.estimator_))
         if self._learns():
             at, scores = self._held_out(X, target, prefit)
             self._learn(self._checked(scores), self._truth(form, Y)[at])
@@ -113,11 +118,13 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
-    def fit_scores(self, scores: Any, Y: Any) -> Self:
+    def fit_scores(self, scores: Any, Y: Any, columns: Iterable[Any] | None = None) -> Self:
         """Learn the rule from scores of held-out examples and their true label sets.
 
-        The columns of the scores are those of an indicator `Y`, the sorted labels of a
-        one-dimensional `Y`, or the nodes or the leaves of the taxonomy.
+        The columns of the scores are the labels named in `columns`, in that order (with a
+        taxonomy some of its nodes). Where these are not given they are the columns of an indicator
+        `Y`, the sorted labels of a one-dimensional `Y`, or the nodes or the leaves of the taxonomy.
+        Labels without a column are left out, unless their ancestors are decided on.
         """
         matrix = rows.as_matrix(scores)
         form, indicator = labels.learn(Y, self.taxonomy)
@@ -127,13 +134,23 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 f"There are {matrix.shape[0]} rows of scores and {indicator.shape[0]} label sets. "
                 f"Give one label set per row."
             )
-        self._remember(form, self._columns_of(matrix.shape[1], form))
+        n_columns = matrix.shape[1]
+        self._remember(
+            form,
+            self._columns_of(n_columns, form)
+            if columns is None
+            else labels.checked_columns(columns, n_columns, self.taxonomy),
+        )
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
         return self
 
-    def _remember(self, form: labels.Form, columns: tuple[Any, ...]) -> None:
+    def _remember(
+        self, form: labels.Form, columns: tuple[Any, ...], closing: Taxonomy | None = None
+    ) -> None:
+        """Keep what the labels are; `closing`, if the estimator learns from closed sets."""
         self.form_ = form
+        self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
         if form.kind == "one" and self.taxonomy is None:
@@ -143,7 +160,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             self.classes_ = np.array(self.names_, dtype=object if mixed else None)
 
     def _truth(self, form: labels.Form, Y: sp.csr_array) -> sp.csr_array:
-        return labels.over(form, Y, self.names_)
+        truth = labels.over(form, Y, self.names_)
+        return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
         self, X: Any, target: Any, prefit: bool
@@ -227,6 +245,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         for _, block in rows.finite_blocks(scores):
             prepared = self._prepared(block)
             yield prepared, self._decide_block(prepared)
+
+    def save(self, path: str | Path) -> None:
+        """Write the rule and its estimator as a directory; read it with `linnaeus.load`."""
+        storage.save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

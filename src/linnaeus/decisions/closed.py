@@ -34,7 +34,8 @@ class ClosedArgmax(NodeDecision):
     transform : None; "half", p - 1/2; "logit", log(p / (1 - p)); or "auto": "half" where the
         estimator gives probabilities only, else None
     nonempty : whether every row gets at least one label
-    lift : "max" to make node scores of leaf scores, None to refuse them
+    lift : "max" to make node scores of leaf scores, None to refuse them, "always" to lift even
+        scores of all nodes, where they are of the nodes' own labels
     estimator, taxonomy, cv, random_state : see `Decision`
 
     Attributes

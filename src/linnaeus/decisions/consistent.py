@@ -29,7 +29,8 @@ class TopDownConsistent(NodeDecision):
     threshold : for ``decision=None``
     mode : "down" switches off labels with a parent that is off (on a DAG: any parent);
         "up" switches on the ancestors of every label
-    lift : "max" to make node scores of leaf scores, None to refuse them
+    lift : "max" to make node scores of leaf scores, None to refuse them, "always" to lift even
+        scores of all nodes, where they are of the nodes' own labels
     estimator, taxonomy, cv, random_state : see `Decision`
 
     Attributes

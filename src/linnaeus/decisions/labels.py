@@ -7,6 +7,7 @@ that `fit` was given.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,13 +37,56 @@ def learn(y: Any, taxonomy: Taxonomy | None) -> tuple[Form, sp.csr_array]:
         if taxonomy is None:
             return _plain_lists(y)
         return Form("lists", taxonomy.nodes), taxonomy.encode(y)
-    labels = column_or_1d(y, warn=True)
+    labels = one_each(y)
     if taxonomy is not None:
         taxonomy.encode(labels.tolist())  # an unknown label is an error that names it
-    names, column = np.unique(labels, return_inverse=True)
+    names, column = distinct(labels)
     ones = np.ones(labels.size, dtype=np.int8)
-    Y = sp.csr_array((ones, column, np.arange(labels.size + 1)), (labels.size, names.size))
-    return Form("one", tuple(plain_names(names)), labels[:0]), Y
+    Y = sp.csr_array((ones, column, np.arange(labels.size + 1)), (labels.size, len(names)))
+    return Form("one", names, labels[:0]), Y
+
+
+def one_each(y: Any) -> np.ndarray:
+    """One label per example, as an array that leaves numbers among texts as they are."""
+    if isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) > 1:
+        y = np.array(y, dtype=object)
+    return np.asarray(column_or_1d(y, warn=True))
+
+
+def distinct(labels: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
+    """The names that occur, sorted (numbers before texts), and the place of each label in them."""
+    try:
+        names, place = np.unique(labels, return_inverse=True)
+        return tuple(plain_names(names)), place
+    except TypeError:  # numbers and texts cannot be compared
+        values = plain_names(labels)
+    try:
+        ordered = sorted(set(values), key=lambda v: (isinstance(v, str), v))
+    except TypeError:
+        kinds = ", ".join(sorted({type(v).__name__ for v in values}))
+        raise UserError(
+            f"The labels are of types that cannot be sorted: {kinds}. Use texts and numbers only."
+        ) from None
+    number = {name: j for j, name in enumerate(ordered)}
+    return tuple(ordered), np.array([number[v] for v in values])
+
+
+def checked_columns(
+    columns: Iterable[Any], n_columns: int, taxonomy: Taxonomy | None
+) -> tuple[Any, ...]:
+    """The names of the columns of scores, if there are as many, all known, and none twice."""
+    names = tuple(plain_names(columns))
+    if len(names) != n_columns:
+        raise UserError(
+            f"The scores have {n_columns} columns, but {len(names)} are named. "
+            f"Give one name per column."
+        )
+    if taxonomy is not None:
+        taxonomy.numbers(names)  # an unknown node is an error that names it
+    if len(set(names)) < len(names):
+        twice = next(name for j, name in enumerate(names) if name in names[:j])
+        raise UserError(f"Two columns of scores are named {shorten(twice)}. Name each label once.")
+    return names
 
 
 def over(form: Form, Y: sp.csr_array, columns: tuple[Any, ...]) -> sp.csr_array:

@@ -1,7 +1,8 @@
 """What decisions over all nodes of a taxonomy share: closed label sets from node scores.
 
 The estimator is taught label sets closed upwards, and scores every node; where it scores only
-some nodes (the leaves), `lift="max"` gives each node the highest score at or below it.
+some nodes (the leaves), `lift="max"` gives each node the highest score at or below it. Where
+every node has a score, but only of its own labels, not of those below, `lift="always"` does so.
 """
 
 from __future__ import annotations
@@ -48,21 +49,24 @@ class NodeDecision(Decision):
     def _decided_names(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._tax().nodes
 
-    def _remember(self, form: Form, columns: tuple[Any, ...]) -> None:
-        super()._remember(form, columns)
-        self.scored_ = None if columns == self.names_ else self._lifted_numbers(columns)
+    def _remember(
+        self, form: Form, columns: tuple[Any, ...], closing: Taxonomy | None = None
+    ) -> None:
+        super()._remember(form, columns, closing)
+        as_they_are = columns == self.names_ and self.lift != "always"
+        self.scored_ = None if as_they_are else self._scored_numbers(columns)
 
-    def _lifted_numbers(self, columns: tuple[Any, ...]) -> IntArray:
-        """The numbers of the nodes that are scored, when these are not all nodes."""
+    def _scored_numbers(self, columns: tuple[Any, ...]) -> IntArray:
+        """The numbers of the nodes that are scored, when these are not all nodes in order."""
         tax = self._tax()
-        if self.lift is None:
+        if self.lift is None and len(columns) < len(tax):
             raise UserError(
                 f"{type(self).__name__} needs a score for each of the {len(tax)} nodes, but the "
                 f"scores have {len(columns)} columns. Use lift='max' (a node gets the highest "
                 f"score below it), or a model that scores all nodes."
             )
-        if self.lift != "max":
-            raise UserError(f"lift={self.lift!r} is not known. Use None or 'max'.")
+        if self.lift not in (None, "max", "always"):
+            raise UserError(f"lift={self.lift!r} is not known. Use None, 'max' or 'always'.")
         return tax.numbers(columns)
 
     def _check_columns(self, scores: FloatArray) -> None:
@@ -70,8 +74,11 @@ class NodeDecision(Decision):
             super()._check_columns(scores)
 
     def _prepared(self, scores: FloatArray) -> FloatArray:
-        if scores.shape[1] == len(self.names_):
+        every = scores.shape[1] == len(self.names_)
+        if self.scored_ is None or (every and self.scored_.size < len(self.names_)):
             return scores
+        if every and self.lift != "always":
+            return scores[:, np.argsort(self.scored_)]
         return lift(self._tax(), scores, self.scored_)
 
     def _specific(self, on: BoolArray) -> BoolArray:

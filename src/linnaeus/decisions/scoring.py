@@ -14,13 +14,14 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from linnaeus.decisions.labels import Form
+from linnaeus.decisions.labels import Form, distinct, one_each
 from linnaeus.errors import UserError
 from linnaeus.inference import rows
+from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.naming import plain_names
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
@@ -59,6 +60,14 @@ def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
             f"are not named among them. Give a taxonomy that holds both, or fit it on this y."
         )
     return names
+
+
+def closing_taxonomy(estimator: Any) -> Taxonomy | None:
+    """The taxonomy of a model that scores all its nodes and learns from sets closed upwards."""
+    core = _core(estimator)
+    taxonomy = getattr(core, "taxonomy", None)
+    every_node = getattr(core, "classes", None) == "nodes" and isinstance(taxonomy, Taxonomy)
+    return taxonomy if every_node else None
 
 
 def score_matrix(estimator: Any, X: Any, n_columns: int) -> rows.FloatArray:
@@ -117,10 +126,12 @@ def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Split
             f"cv='prefit' with a fitted estimator and held-out data."
         )
     rng = check_random_state(random_state)
-    if form.kind == "one" and np.unique(column_or_1d(y), return_counts=True)[1].max() >= cv:
+    codes = distinct(one_each(y))[1] if form.kind == "one" else np.zeros(n, dtype=int)
+    if form.kind == "one" and np.bincount(codes).max() >= cv:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")
-            return list(StratifiedKFold(cv, shuffle=True, random_state=rng).split(np.zeros(n), y))
+            folds = StratifiedKFold(cv, shuffle=True, random_state=rng)
+            return list(folds.split(np.zeros(n), codes))
     return list(KFold(cv, shuffle=True, random_state=rng).split(np.zeros(n)))
 
 

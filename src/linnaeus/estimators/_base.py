@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import (
     check_random_state,
 )
 
+from linnaeus import storage
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.taxonomy import Taxonomy
@@ -91,6 +93,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def save(self, path: str | Path) -> None:
+        """Write the estimator as a directory, fitted or not; read it with `linnaeus.load`."""
+        storage.save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -32,6 +32,7 @@ from linnaeus.metrics.significance import (
     sign_test,
     wilcoxon_test,
 )
+from linnaeus.metrics.sweep import Sweep, operating_point, sweep
 
 __all__ = [
     "PRF",
@@ -40,6 +41,7 @@ __all__ = [
     "PermutationTest",
     "Report",
     "SignTest",
+    "Sweep",
     "WilcoxonTest",
     "average_precision",
     "calibration",
@@ -51,6 +53,7 @@ __all__ = [
     "maximal_loss",
     "micro_f1",
     "one_accuracy",
+    "operating_point",
     "parent_accuracy",
     "permutation_test",
     "precision_at",
@@ -58,6 +61,7 @@ __all__ = [
     "ranking_loss",
     "sign_test",
     "subscription_loss",
+    "sweep",
     "symmetric_difference_loss",
     "top_loss",
     "wilcoxon_test",

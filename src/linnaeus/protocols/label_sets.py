@@ -204,22 +204,12 @@ def _measured(method: Any, problem: _Problem, options: _Options) -> Outcome:
     if not problem.one and not _takes_several(model):
         raise NotApplicable(f"{type(model).__name__} takes one label per row.")
     fitted = model if problem.one else _deciding(model, problem.taxonomy, options)
-    fitted.fit(problem.X, _taught(model, problem))
+    fitted.fit(problem.X, problem.y)
     trained = time.process_time()
     predicted = fitted.predict(problem.X_test)
     report = evaluate(problem.taxonomy, problem.truth, predicted, train_counts=problem.n_train)
     spread = f1_spread(report.own, options.n_draws, options.seed) if options.n_draws else None
     return Outcome(report, spread, _cost(model), chosen - start, trained - chosen)
-
-
-def _taught(model: Any, problem: _Problem) -> Any:
-    """The labels to teach: sets closed upwards where every node of the taxonomy is a class.
-
-    There the ancestors of a label score as high as it does, and are no errors of a threshold.
-    """
-    core = model.steps[-1][1] if hasattr(model, "steps") else model
-    nodes = getattr(core, "classes", "") == "nodes" and core.taxonomy is not None
-    return problem.taxonomy.closure(problem.y) if nodes and not problem.one else problem.y
 
 
 def _takes_several(model: Any) -> bool:

@@ -3,7 +3,8 @@
     x_u = #_u(s)  for the substrings u of length q to p that training saw,    then  x / ||x||
 
 Inner products of the rows are the (normalised) spectrum kernel, as far as the substrings occur in
-training; others are dropped.
+training; others are dropped. With `idf` a substring in N_u of N training strings is weighed by
+log2(N / N_u), as words are, so that rare ones say more.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     p : length of the substrings, the longest of a range
     q : the shortest; None for p
     presence : 1 for a substring that occurs, however often
+    idf : weigh by log2(N / N_u); otherwise every substring weighs 1
+    min_df : leave out substrings in fewer training strings
     norm : "l2", "l1" or None
     dtype : of the values
 
@@ -38,6 +41,7 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vocabulary_ : {substring: column}, short ones first, then in lexicographic order; of lists of
         symbols the substrings are tuples
     n_features_ : number of columns
+    idf_ : (n_features_,) float64, the weight of each column
 
     Examples
     --------
@@ -55,12 +59,16 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         q: int | None = None,
         *,
         presence: bool = False,
+        idf: bool = False,
+        min_df: int = 1,
         norm: str | None = "l2",
         dtype: Any = np.float32,
     ) -> None:
         self.p = p
         self.q = q
         self.presence = presence
+        self.idf = idf
+        self.min_df = min_df
         self.norm = norm
         self.dtype = dtype
 
@@ -90,15 +98,19 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parts, names = [], []
         for length in lengths:
             counts, at = count_windows(encoded, length)
-            parts.append(counts)
-            names += _windows(encoded, at, length, joined)
+            common = np.flatnonzero(_frequency(counts) >= self.min_df)
+            parts.append(counts if common.size == at.size else sp.csr_array(counts[:, common]))
+            names += _windows(encoded, at[common], length, joined)
         if not names:
             raise UserError(
-                f"No text is as long as {lengths[0]} symbols, the shortest substring to count. "
-                f"Lower p and q, or check the texts."
+                f"No text is as long as {lengths[0]} symbols, the shortest substring to count, or "
+                f"no substring is in {self.min_df} texts. Lower p, q or min_df, or check the texts."
             )
         self.vocabulary_ = {name: i for i, name in enumerate(names)}
         self.n_features_ = len(names)
+        present = np.concatenate([_frequency(part) for part in parts])
+        rare = np.log2(len(sequences) / np.maximum(present, 1))
+        self.idf_ = rare if self.idf else np.ones(len(names))
         return parts
 
     def _by_length(self) -> list[list[Any]]:
@@ -112,6 +124,10 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = sp.csr_array(sp.hstack(parts, format="csr"))
         if self.presence:
             X.data[:] = 1.0
+        if self.idf:
+            X = sp.csr_array(X, dtype=np.float64)
+            X.data *= self.idf_[X.indices]
+            X.eliminate_zeros()
         if self.norm is not None:
             X = normalize(X, norm=self.norm, copy=False)
         X = sp.csr_array(X, dtype=self.dtype)
@@ -129,6 +145,11 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _frequency(counts: sp.csr_array) -> np.ndarray:
+    """In how many strings each substring occurs."""
+    return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
 def _windows(encoded: Encoded, at: np.ndarray, length: int, joined: bool) -> list[Any]:

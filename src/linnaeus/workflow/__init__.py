@@ -1,31 +1,44 @@
-"""What the front ends do, as functions of paths and numbers that return plain results."""
+"""What the front ends do, as functions of paths and numbers that return plain results.
 
-from linnaeus.workflow.demo import DemoResult, demo
-from linnaeus.workflow.parts import Step
-from linnaeus.workflow.studies import CS, label_set_methods, label_set_protocol, protocol
-from linnaeus.workflow.taxonomies import (
-    LearnedTaxonomy,
-    check_taxonomy,
-    convert_taxonomy,
-    learn_taxonomy,
-    load_taxonomy,
-    taxonomy_as_dict,
-    taxonomy_stats,
-)
+Names are loaded when they are first used: looking at a taxonomy needs no learning library.
+"""
 
-__all__ = [
-    "CS",
-    "DemoResult",
-    "LearnedTaxonomy",
-    "Step",
-    "check_taxonomy",
-    "convert_taxonomy",
-    "demo",
-    "label_set_methods",
-    "label_set_protocol",
-    "learn_taxonomy",
-    "load_taxonomy",
-    "protocol",
-    "taxonomy_as_dict",
-    "taxonomy_stats",
-]
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_NAMES = {
+    "demo": ("DemoResult", "demo"),
+    "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
+    "explaining": ("Place", "explain", "explain_label"),
+    "listing": ("list_methods", "list_rules", "method_parameters"),
+    "parts": ("Step",),
+    "predicting": ("Predicted", "count_rows", "predict"),
+    "studies": ("CS", "label_set_methods", "label_set_protocol", "protocol"),
+    "taxonomies": (
+        "LearnedTaxonomy",
+        "check_taxonomy",
+        "convert_taxonomy",
+        "learn_taxonomy",
+        "load_taxonomy",
+        "taxonomy_as_dict",
+        "taxonomy_stats",
+    ),
+    "training": ("Trained", "train"),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

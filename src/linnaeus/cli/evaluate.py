@@ -1,0 +1,68 @@
+"""``linnaeus evaluate``: how good a model is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linnaeus.cli.options import Data, Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, SkipBad
+from linnaeus.cli.output import print_json, print_skipped, progress
+
+WithSweep = Annotated[
+    bool,
+    typer.Option(
+        "--sweep",
+        help="Show what precision and recall other thresholds would give, at every level.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", help="Draw F1 by level and size, or with --sweep the trade-off: a PNG."),
+]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", help="Write an HTML report with charts.")
+]
+
+
+def evaluate(
+    model: ModelPath,
+    data: Data,
+    part: Part = "test",
+    rule: Rule = None,
+    sweep: WithSweep = False,
+    plot: Plot = None,
+    report: ReportFile = None,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Judge MODEL by the test part of DATA: flat, hierarchical and ranking metrics, by level.
+
+    Too many labels, or too few? [bold]linnaeus evaluate MODEL DATA --sweep[/bold] shows the
+    trade-off, [bold]--rule NAME[/bold] tries another rule, and [bold]linnaeus rule MODEL NAME
+    [/bold] keeps it.
+    """
+    from linnaeus import workflow
+
+    with progress(quiet or json) as step:
+        found = workflow.evaluate(
+            model, data, part=part, rule=rule, with_sweep=sweep, skip_bad=skip_bad, step=step
+        )
+    print_skipped(found.part.skipped)
+    if plot is not None:
+        (found.report if found.sweep is None else found.sweep).plot(plot)
+    if report is not None:
+        workflow.write_evaluation(found, report, model=str(model), data=str(data))
+    if json:
+        print_json(found.to_dict())
+        return
+    print(found.report)
+    if found.sweep is not None:
+        print(f"\n{found.sweep}")
+    for what, file in (("picture", plot), ("report", report)):
+        if file is not None:
+            print(f"\nThe {what} is in {file}.")

@@ -1,0 +1,46 @@
+"""``linnaeus methods``: what there is to choose from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from linnaeus.cli.options import Json
+from linnaeus.cli.output import print_json
+
+Name = Annotated[
+    str | None, typer.Argument(help="A method, to see its parameters.", show_default=False)
+]
+
+
+def methods(name: Name = None, json: Json = False) -> None:
+    """List all methods with advice, cost and limits; or the parameters of one.
+
+    linnaeus train chooses one that suits the data when none is named.
+    """
+    from linnaeus import workflow
+
+    if name is not None:
+        found = workflow.method_parameters(name)
+        print_json(found) if json else _present_one(found)
+        return
+    rows = workflow.list_methods()
+    if json:
+        print_json(rows)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("method", "when", "cost", "limits"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(row["method"], row["advice"], row["cost"], row["limits"])
+    Console(highlight=False).print(table)
+    print("\nn rows, s values in a row, K classes, d features. Parameters: linnaeus methods NAME")
+
+
+def _present_one(found: dict[str, object]) -> None:
+    print(f"{found['method']} ({found['class']}): {found['advice']}")
+    print(f"cost: {found['cost']}\nlimits: {found['limits']}\n\n{found['help']}")

@@ -1,0 +1,62 @@
+"""``linnaeus predict``: labels for new rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linnaeus.cli.options import Data, Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, SkipBad
+from linnaeus.cli.output import print_json, print_skipped, rate
+
+Target = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", help="Where to write: a file .jsonl, .csv, .tsv or .parquet; also .gz."
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option("--format", help="The format, where the name of the file does not say it."),
+]
+Top = Annotated[
+    int, typer.Option("--top", "-k", help="Rank so many of the best labels besides.", min=0)
+]
+
+
+def predict(
+    model: ModelPath,
+    data: Data,
+    output: Target,
+    part: Part = "test",
+    top: Top = 0,
+    rule: Rule = None,
+    format: OutputFormat = None,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Label every row of DATA (a file, or the test part of a folder) and write the result.
+
+    Each row gets its labels, their paths from the top of the taxonomy, scores, and
+    probabilities where the method has them. Rows are read and written block by block, in
+    their order: files of any size will do.
+    [bold]linnaeus predict model new.csv -o labelled.jsonl --top 5[/bold]
+    """
+    from linnaeus import workflow
+
+    total = workflow.count_rows(data, part) if not (quiet or json) else None
+    with rate(quiet or json, total) as told:
+        done = workflow.predict(
+            model, data, output, part=part, format=format, top=top, rule=rule, skip_bad=skip_bad,
+            told=told,
+        )  # fmt: skip
+    print_skipped(done.skipped)
+    if json:
+        print_json(done.to_dict())
+    else:
+        speed = done.rows / done.seconds if done.seconds > 0 else 0.0
+        print(f"{done.rows:,} rows in {done.seconds:.1f} s ({speed:,.0f} a second): {done.path}")

@@ -1,0 +1,76 @@
+"""``linnaeus rule``: another decision rule for a trained model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linnaeus.cli.options import Json, ModelPath
+from linnaeus.cli.output import print_json
+
+RuleName = Annotated[
+    str | None,
+    typer.Argument(help="The new rule; if not given, all rules are listed.", show_default=False),
+]
+Copy = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write a changed copy, and leave MODEL as it is."),
+]
+Examples = Annotated[
+    Path | None,
+    typer.Option("--data", help="Labelled examples to learn the rule from (their valid part)."),
+]
+ExamplePart = Annotated[str, typer.Option("--part", help="Which part of --data.")]
+RuleParameters = Annotated[
+    list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the rule, name=value.")
+]
+
+
+def rule(
+    model: ModelPath,
+    name: RuleName = None,
+    output: Copy = None,
+    data: Examples = None,
+    part: ExamplePart = "valid",
+    parameter: RuleParameters = None,
+    json: Json = False,
+) -> None:
+    """Change how MODEL turns scores into label sets; nothing is trained again.
+
+    [bold]linnaeus rule model[/bold] lists the rules and what they reached on held-out scores;
+    [bold]linnaeus rule model scut[/bold] takes one.
+    """
+    from linnaeus import workflow
+    from linnaeus.methods import parse_parameters
+
+    if name is None:
+        rows = workflow.list_rules(model)
+        print_json(rows) if json else _present(rows)
+        return
+    changed = workflow.change_rule(
+        model, name, output, data=data, part=part, parameters=parse_parameters(parameter or [])
+    )
+    where = str(model if output is None else output)
+    if json:
+        print_json({"path": where, "rule": changed.about["rule"]})
+    else:
+        print(f"{where} now decides by {name}.")
+
+
+def _present(rows: list[dict[str, object]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("", "rule", "micro F1", "macro F1", "labels a row", "what it does"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        values = [_number(row.get(k)) for k in ("micro_f1", "macro_f1", "labels_per_row")]
+        table.add_row("→" if row["chosen"] else "", str(row["rule"]), *values, str(row["advice"]))
+    Console(highlight=False).print(table)
+
+
+def _number(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else ""

@@ -1,0 +1,126 @@
+"""``linnaeus train``: from a folder to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from linnaeus.cli.options import (
+    Data,
+    FeatureParameters,
+    Features,
+    Jobs,
+    Json,
+    Method,
+    Parameters,
+    Quiet,
+    Seed,
+    SkipBad,
+)
+from linnaeus.cli.output import print_json, print_skipped, progress
+
+if TYPE_CHECKING:
+    from linnaeus.workflow import Trained
+
+Target = Annotated[
+    Path, typer.Option("--output", "-o", help="Where to write the model, a directory.")
+]
+TrainingRule = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        help="How scores become label sets: auto takes the rule that is best on held-out scores; "
+        "own is what the method itself predicts; argmax, zero, rcut, scut, instance, set-size, "
+        "closed, consistent.",
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        min=1,
+        help="Folds for held-out scores; 1 holds out a fifth once. If not given 3, and 1 for "
+        "50,000 rows or more.",
+        show_default=False,
+    ),
+]
+TaxonomyFile = Annotated[
+    Path | None,
+    typer.Option("--taxonomy", help="A taxonomy file, where it is not taxonomy.* in the folder."),
+]
+
+
+def train(
+    data: Data,
+    output: Target,
+    method: Method = None,
+    parameter: Parameters = None,
+    features: Features = "auto",
+    feature: FeatureParameters = None,
+    rule: TrainingRule = "auto",
+    folds: Folds = None,
+    taxonomy: TaxonomyFile = None,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Learn from the training part of DATA and write a model.
+
+    Features, method and decision rule are chosen by the data, and every choice is explained:
+    [bold]linnaeus train DATA -o model[/bold]
+
+    Or choose yourself:
+    [bold]linnaeus train DATA -o model --method rr-svm -p C=10 -f ngram_range=[1,2] --rule scut
+    [/bold]
+
+    A model that is there already is replaced when the new one is complete, never before.
+    """
+    from linnaeus import workflow
+    from linnaeus.methods import parse_parameters
+
+    with progress(quiet or json) as step:
+        done = workflow.train(
+            data, output, method, parse_parameters(parameter or []), taxonomy=taxonomy,
+            features=features, feature_parameters=parse_parameters(feature or []), rule=rule,
+            folds=folds, skip_bad=skip_bad, seed=seed, jobs=jobs, step=step,
+        )  # fmt: skip
+    print_skipped(done.skipped)
+    if json:
+        print_json(done.to_dict())
+    else:
+        present(done)
+
+
+def present(done: Trained) -> None:
+    """What was chosen and why, and what to do next."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    about, data = done.model.about, done.model.about["data"]
+    console.print(
+        f"[bold]Data[/bold]      {data['rows']:,} rows, {data['features']:,} features, "
+        f"{data['classes']:,} classes in a {'tree' if data['tree'] else 'DAG'} of "
+        f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels a row"
+    )
+    line(console, "Features", about["features"]["kind"], about["features"]["why"])
+    line(console, "Method", about["method"], f"{about['why']}{_gap(about['certificate'])}")
+    rule = about["rule"]
+    line(console, "Rule", rule["name"], rule["why"].removeprefix(f"{rule['name']}: "))
+    seconds = ", ".join(f"{what} {t:.1f} s" for what, t in done.seconds.items())
+    console.print(f"[bold]Model[/bold]     {done.path} ({seconds})", markup=True)
+    console.print(f"Next: [bold]linnaeus evaluate {done.path} DATA[/bold]")
+
+
+def line(console: Any, what: str, value: str, why: str) -> None:
+    """A choice and its reason."""
+    from rich.markup import escape
+
+    console.print(f"[bold]{what:<9}[/bold] {escape(value)}: {escape(why)}")
+
+
+def _gap(certificate: dict[str, float]) -> str:
+    return f"; duality gap {certificate['gap']:.0e}" if "gap" in certificate else ""

@@ -1,0 +1,209 @@
+"""Decision rules by name: making one, fitting it to held-out scores, and its closed label sets.
+
+The columns of the scores are some nodes of a taxonomy, in any order. A rule learns from
+
+    the most specific labels, where a column scores the labels that are the node's own;
+    label sets closed upwards, where all nodes have a column and were taught so (`closed=True`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.decisions.argmax import Argmax
+from linnaeus.decisions.base import Decision
+from linnaeus.decisions.closed import N_SHIFTS, ClosedArgmax
+from linnaeus.decisions.consistent import TopDownConsistent
+from linnaeus.decisions.instance_cut import InstanceCut
+from linnaeus.decisions.labels import Form, over
+from linnaeus.decisions.rcut import RCut
+from linnaeus.decisions.scut import SCut
+from linnaeus.decisions.set_size import SetSize
+from linnaeus.decisions.threshold import Threshold
+from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.inference.rows import FloatArray, as_matrix
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import as_indicator
+
+FLOOR = 0.2  # of "scut": a label that is found less well than this gets its highest score only
+MANY, TOP = 100, 20  # "set-size": from so many columns on, only so many of the highest scores
+CUT_STEPS = 50  # a minimum cut on a DAG costs so many times a pass over its nodes
+FIT_STEPS = 700_000_000  # nodes visited at most to fit a shift
+LEAST_ROWS = 100  # but no fewer rows than these
+
+
+class RuleInfo(NamedTuple):
+    """A rule that has a name."""
+
+    advice: str  # what it does, and when it helps
+    learns: bool  # whether it needs held-out scores
+    make: Callable[..., Decision]  # takes the taxonomy and the rule's own parameters by name
+
+
+def _scut(taxonomy: Taxonomy, floor: float = FLOOR, fallback: str = "best") -> Decision:
+    return SCut(taxonomy=taxonomy, floor=floor, fallback=fallback)
+
+
+def _closed(
+    taxonomy: Taxonomy,
+    shift: float | str = "fit",
+    transform: str | None = None,
+    nonempty: bool = False,
+    lift: str | None = "max",
+) -> Decision:
+    return ClosedArgmax(
+        taxonomy=taxonomy, shift=shift, transform=transform, nonempty=nonempty, lift=lift
+    )
+
+
+def _consistent(
+    taxonomy: Taxonomy,
+    floor: float = FLOOR,
+    fallback: str = "best",
+    mode: str = "down",
+    lift: str | None = "max",
+) -> Decision:
+    inner = SCut(floor=floor, fallback=fallback)
+    return TopDownConsistent(taxonomy=taxonomy, decision=inner, mode=mode, lift=lift)
+
+
+RULES: dict[str, RuleInfo] = {  # the simple ones first
+    "argmax": RuleInfo(
+        "The one label with the highest score; for rows that have one label each.",
+        False, Argmax,
+    ),
+    "zero": RuleInfo(
+        "All labels with scores above 0 (probabilities: 0.5); where the scores are calibrated.",
+        False, Threshold,
+    ),
+    "rcut": RuleInfo(
+        "The k highest scores of every row; where rows have about the same number of labels.",
+        True, RCut,
+    ),
+    "scut": RuleInfo(
+        "A threshold for each label; where labels differ in scale and have examples enough.",
+        True, _scut,
+    ),
+    "instance": RuleInfo(
+        "A threshold for each row, from the shape of its scores; where numbers of labels vary.",
+        True, InstanceCut,
+    ),
+    "set-size": RuleInfo(
+        "A threshold for each row, linear in its scores; the same for rankings of few labels.",
+        True, SetSize,
+    ),
+    "closed": RuleInfo(
+        "The best set of whole paths; where ancestors are scored, or errors high up cost most.",
+        True, _closed,
+    ),
+    "consistent": RuleInfo(
+        "A threshold for each node, nothing below one that is off; where all nodes are scored.",
+        True, _consistent,
+    ),
+}  # fmt: skip
+
+
+def make_rule(name: str, taxonomy: Taxonomy, **parameters: Any) -> Decision:
+    """A rule by its name, not yet fitted.
+
+    >>> tax = Taxonomy.flat(["cat", "dog", "oak"])
+    >>> tax.decode(make_rule("rcut", tax, k=2).decide([[0.1, 0.7, 0.6]]))
+    [['dog', 'oak']]
+    """
+    if name not in RULES:
+        raise UserError(
+            f"The rule {shorten(name)} is not known{nearest(name, RULES)}. "
+            f"Use one of: {', '.join(RULES)}."
+        )
+    known = _parameters(name)
+    for parameter in parameters:
+        if parameter not in known:
+            takes = f"It takes: {', '.join(known)}" if known else "It takes none"
+            raise UserError(
+                f"The rule {name!r} has no parameter {parameter!r}{nearest(parameter, known)}. "
+                f"{takes}."
+            )
+    return RULES[name].make(taxonomy=taxonomy, **parameters)
+
+
+def fit_rule(
+    name: str,
+    scores: Any,
+    Y: Any,
+    taxonomy: Taxonomy,
+    columns: Iterable[Any],
+    *,
+    closed: bool = False,
+    seed: int = 0,
+    **parameters: Any,
+) -> Decision:
+    """A rule by its name, fitted to held-out scores; what is not given suits the scores.
+
+    scores, columns : (n, n_columns), and the node that each column scores
+    Y : label sets of the same rows
+    closed : whether all nodes are scored, by a model that was taught closed label sets
+    seed : of the rows to learn from, where a rule cannot afford all of them
+    """
+    matrix, columns = as_matrix(scores), tuple(columns)
+    given = as_indicator(taxonomy, Y)
+    known = _parameters(name) if name in RULES else ()
+    suited = _suited(name, matrix, taxonomy, closed)
+    more = {key: value for key, value in suited.items() if key in known}
+    rule = make_rule(name, taxonomy, **{**more, **parameters})
+    kept = affordable_rows(name, taxonomy, matrix.shape[0], seed)
+    if kept is not None:
+        matrix, given = matrix[kept], given[kept]
+    target = taxonomy.closure(given) if closed else taxonomy.most_specific(given)
+    return rule.fit_scores(matrix, target, columns)
+
+
+def node_sets(rule: Decision, scores: Any, taxonomy: Taxonomy) -> sp.csr_array:
+    """The label sets that a rule decides on, closed upwards: CSR over the nodes."""
+    decided = rule.decide(scores)
+    names = getattr(rule, "names_", None)
+    if names is None:  # a rule that was never fitted: the nodes, or the leaves
+        names = taxonomy.nodes if decided.shape[1] == len(taxonomy) else taxonomy.leaves
+    closed: sp.csr_array = taxonomy.closure(over(Form("sparse", names), decided, taxonomy.nodes))
+    return closed
+
+
+def affordable_rows(name: str, taxonomy: Taxonomy, n: int, seed: int) -> Any:
+    """The rows from which a rule learns, if it cannot afford all; else None."""
+    if name != "closed":
+        return None
+    most = max(LEAST_ROWS, FIT_STEPS // (closed_steps(taxonomy) * (N_SHIFTS + 1)))
+    if n <= most:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def closed_steps(taxonomy: Taxonomy) -> int:
+    """What the best closed set of a row costs, in visits of nodes."""
+    return len(taxonomy) * (1 if taxonomy.is_tree else CUT_STEPS)
+
+
+def _parameters(name: str) -> tuple[str, ...]:
+    """The parameters of a rule that are its own."""
+    common = {"estimator", "taxonomy", "cv", "random_state"}
+    return tuple(p for p in inspect.signature(RULES[name].make).parameters if p not in common)
+
+
+def _suited(name: str, scores: FloatArray, taxonomy: Taxonomy, closed: bool) -> dict[str, Any]:
+    """Values of parameters that suit the scores."""
+    suited: dict[str, Any] = {"lift": "max" if closed else "always"}
+    if closed and name == "argmax":
+        suited["among"] = "leaves"  # else a root wins
+    if name == "zero" and _probabilities(scores):
+        suited["threshold"] = 0.5
+    if name == "set-size" and scores.shape[1] > MANY:
+        suited["top_k"] = TOP
+    return suited
+
+
+def _probabilities(scores: FloatArray) -> bool:
+    return bool(scores.size and scores.min() >= 0 and 0 < scores.max() <= 1)

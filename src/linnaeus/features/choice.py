@@ -1,0 +1,118 @@
+"""Which features suit the examples: words, pieces of sequences, or the columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from linnaeus.collection import Part
+from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.features.tables import TableFeatures
+from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
+
+SAMPLE = 500  # texts that are looked at
+LONG, ALPHABET = 20, 40  # a sequence has no blanks, so many symbols at least, few different ones
+MANY = 1000  # texts from which on words of a single text are left out
+
+
+class Kind(NamedTuple):
+    """A kind of features: what it takes and what it makes."""
+
+    of: str  # "texts" or "a table"
+    advice: str
+    make: Callable[..., Any]
+
+
+class Choice(NamedTuple):
+    """Features for a collection, unfitted, and why these."""
+
+    kind: str
+    features: Any
+    why: str
+
+
+def _words(part: Part, **own: Any) -> TfidfVectorizer:
+    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
+    return TfidfVectorizer(**{"token_pattern": r"\w+", "sublinear_tf": True} | own)
+
+
+def _characters(part: Part, **own: Any) -> TfidfVectorizer:
+    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
+    fixed = {"analyzer": "char", "ngram_range": (2, 4), "sublinear_tf": True}
+    return TfidfVectorizer(**fixed | own)
+
+
+def _spectrum(part: Part, **own: Any) -> SpectrumVectorizer:
+    own.setdefault("min_df", 3 if len(part) >= MANY else 1)
+    return SpectrumVectorizer(**{"p": 5, "q": 3, "presence": True, "idf": True} | own)
+
+
+def _table(part: Part, **own: Any) -> TableFeatures:
+    return TableFeatures(**{"feature_names": part.feature_names} | own)
+
+
+KINDS: dict[str, Kind] = {
+    "words": Kind("texts", "words weighted by TF-IDF; for documents", _words),
+    "characters": Kind("texts", "runs of 2 to 4 characters; for names, codes, typos", _characters),
+    "spectrum": Kind("texts", "substrings of 3 to 5 symbols; for proteins, DNA, logs", _spectrum),
+    "table": Kind("a table", "columns, standardised or scaled by row", _table),
+}
+
+
+def choose_features(
+    part: Part, kind: str = "auto", parameters: Mapping[str, Any] | None = None
+) -> Choice:
+    """Features of a kind, or of the kind that suits the examples.
+
+    >>> choose_features(Part([["a"]], ["1"], texts=["good morning, world"])).kind
+    'words'
+    """
+    why = "as asked"
+    if kind == "auto":
+        kind, why = _suited(part)
+    return Choice(kind, make_features(kind, part, parameters), why)
+
+
+def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = None) -> Any:
+    """A transformer of this kind, with parameters of its own, before it has seen any example."""
+    if kind not in KINDS:
+        known = ("auto", *KINDS)
+        raise UserError(
+            f"The features {shorten(kind)} are not known{nearest(kind, known)}. "
+            f"Use one of: {', '.join(known)}."
+        )
+    there = "a table" if part.texts is None else "texts"
+    if KINDS[kind].of != there:
+        fitting = [name for name, entry in KINDS.items() if entry.of == there]
+        raise UserError(
+            f"The features {kind!r} are made of {KINDS[kind].of}, but the examples are {there}. "
+            f"Use one of: {', '.join(fitting)}."
+        )
+    own = {name: tuple(v) if isinstance(v, list) else v for name, v in (parameters or {}).items()}
+    takes = KINDS[kind].make(part).get_params()
+    for name in own:
+        if name not in takes:
+            raise UserError(
+                f"The features {kind!r} have no parameter {shorten(name)}{nearest(name, takes)}. "
+                f"They have: {', '.join(takes)}."
+            )
+    return KINDS[kind].make(part, **own)
+
+
+def _suited(part: Part) -> tuple[str, str]:
+    """The kind of features for these examples, and the reason."""
+    if part.texts is None:
+        return "table", "the examples are tables of numbers"
+    if _are_sequences(part.texts):
+        return "spectrum", "the texts are long runs of few symbols without blanks"
+    return "words", "the examples are texts"
+
+
+def _are_sequences(texts: Sequence[str]) -> bool:
+    """Whether nearly all of the first texts look like proteins or DNA."""
+    sample = [text for text in islice(texts, SAMPLE) if text]
+    runs = [text for text in sample if len(text) >= LONG and not any(map(str.isspace, text))]
+    if not sample or len(runs) < 0.95 * len(sample):
+        return False
+    return len(set().union(*runs)) <= ALPHABET

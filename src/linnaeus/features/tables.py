@@ -1,0 +1,156 @@
+"""Tables of numbers as rows of length near 1, so that one C serves many tables.
+
+    standard   x_j <- (x_j - mean_j) / (deviation_j sqrt(d)),  missing cells at the mean
+    unit       x   <- x / ||x||,                               missing cells at 0, rows sparse
+    none       as given,                                       missing cells at the mean
+
+A column that never varies becomes 0 under "standard". With `idf` the columns are weighed by
+log2(N / N_j) before rows get their length, N_j rows of N having something in column j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from linnaeus.errors import UserError, shorten
+
+SCALES = ("auto", "standard", "unit", "none")
+FEW = 0.3  # share of cells that are not 0, up to which a table of counts is taken for sparse
+
+
+class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Feature tables, dense (NaN where missing) or sparse, to rows for linear models.
+
+    Parameters
+    ----------
+    scale : "standard" for measurements, "unit" for counts and sparse data, "none"; "auto" takes
+        "unit" for sparse tables and for those with few and no negative values, else "standard"
+    idf : weigh columns by how rare they are ("unit" only)
+    feature_names : of the columns, for those who read explanations
+
+    Attributes
+    ----------
+    scale_ : what was chosen
+    mean_, deviation_ : (n_features,), of the values that are there
+    idf_ : (n_features,), the weights of the columns
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 10.0], [3.0, np.nan], [5.0, 30.0]])
+    >>> TableFeatures().fit_transform(X).round(2).tolist()
+    [[-0.87, -0.71], [0.0, 0.0], [0.87, 0.71]]
+    """
+
+    def __init__(
+        self,
+        scale: str = "auto",
+        *,
+        idf: bool = False,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self.scale = scale
+        self.idf = idf
+        self.feature_names = feature_names
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what columns look like."""
+        X = self._valid(X, reset=True)
+        if self.scale not in SCALES:
+            raise UserError(f"scale is {shorten(self.scale)}. Use one of: {', '.join(SCALES)}.")
+        self.scale_ = self._suited(X) if self.scale == "auto" else self.scale
+        if sp.issparse(X) and self.scale_ == "standard":
+            raise UserError(
+                "scale='standard' would fill a sparse table. Use 'unit' or 'none', or give a dense "
+                "array."
+            )
+        self.mean_, self.deviation_ = _moments(X)
+        present = _present(X)
+        weights = np.log2(max(1, X.shape[0]) / np.maximum(present, 1))
+        self.idf_ = np.where(present > 0, weights, 0.0) if self.idf else np.ones(X.shape[1])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows; CSR for "unit"."""
+        check_is_fitted(self)
+        X = self._valid(_as_wide(X, self.n_features_in_), reset=False)
+        if self.scale_ == "unit":
+            return self._unit(X)
+        if sp.issparse(X):
+            return X
+        filled = np.where(np.isnan(X), self.mean_, X)
+        if self.scale_ == "none":
+            return filled
+        spread = self.deviation_ * np.sqrt(X.shape[1])
+        return np.divide(filled - self.mean_, spread, out=np.zeros_like(filled), where=spread > 0)
+
+    def _unit(self, X: Any) -> sp.csr_array:
+        rows = X.copy() if sp.issparse(X) else sp.csr_array(np.nan_to_num(X, nan=0.0))
+        rows.data = rows.data * self.idf_[rows.indices].astype(rows.dtype)
+        rows.eliminate_zeros()
+        return sp.csr_array(normalize(rows, copy=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the columns, or their numbers from 1."""
+        check_is_fitted(self)
+        names = self.feature_names
+        if names is None or len(names) != self.n_features_in_:
+            names = [str(j) for j in range(1, self.n_features_in_ + 1)]
+        return np.array(list(names), dtype=object)
+
+    def _valid(self, X: Any, reset: bool) -> Any:
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset,
+            ensure_all_finite="allow-nan",
+        )  # fmt: skip
+        return sp.csr_array(X) if sp.issparse(X) else X
+
+    def _suited(self, X: Any) -> str:
+        if sp.issparse(X):
+            return "unit"
+        present = ~np.isnan(X)
+        few = np.count_nonzero(X[present]) <= FEW * max(1, present.sum())
+        return "unit" if few and (X[present] >= 0).all() else "standard"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _as_wide(X: Any, width: int) -> Any:
+    """A sparse table with so many columns: those that training never saw weigh nothing."""
+    if not sp.issparse(X) or X.shape[1] == width:
+        return X
+    X = sp.csr_array(X)
+    if X.shape[1] > width:
+        return X[:, :width]
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _moments(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation of every column of a dense table; 0 and 1 for sparse ones."""
+    if sp.issparse(X):
+        return np.zeros(X.shape[1]), np.ones(X.shape[1])
+    there = ~np.isnan(X)
+    n = np.maximum(there.sum(axis=0), 1)
+    values = np.where(there, X, 0.0).astype(np.float64)
+    mean = values.sum(axis=0) / n
+    variance = (np.where(there, values - mean, 0.0) ** 2).sum(axis=0) / n
+    deviation = np.sqrt(variance)
+    constant = deviation <= 1e-12 * np.maximum(1.0, np.abs(mean))
+    return mean, np.where(constant, 0.0, deviation)
+
+
+def _present(X: Any) -> np.ndarray:
+    """How many rows have something in each column."""
+    if sp.issparse(X):
+        return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
+    return np.count_nonzero(np.nan_to_num(X, nan=0.0), axis=0)

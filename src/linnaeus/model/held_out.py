@@ -1,0 +1,86 @@
+"""Scores of training rows by estimators that have not seen them, for rules to be learnt from.
+
+With k folds every row is scored by the estimator of the other folds. With one, a fifth of the rows
+is held out once: for large data, where more fits would take long and a fifth is plenty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from linnaeus.splits import Split, k_folds, train_test_split
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import as_indicator
+
+SHARE = 0.2
+LARGE = 50_000  # rows from which on one split is enough
+MOST = 20_000_000  # scores that are kept
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out scores and the true label sets of the same rows."""
+
+    rows: Any  # (n,) numbers of the training rows
+    scores: Any  # (n, n_columns) float32
+    Y: Any  # (n, n_nodes) CSR
+    own: Any = None  # (n, n_nodes) CSR, what the estimators themselves predicted
+
+    def thinned(self, seed: int, most: int = MOST) -> HeldOut:
+        """No more rows than `most` scores allow."""
+        keep = max(1, most // max(1, self.scores.shape[1]))
+        if len(self.rows) <= keep:
+            return self
+        kept = np.sort(np.random.default_rng(seed).choice(len(self.rows), keep, replace=False))
+        own = None if self.own is None else self.own[kept]
+        return HeldOut(self.rows[kept], self.scores[kept], self.Y[kept], own)
+
+
+def held_out_splits(y: Any, folds: int | None, seed: int) -> list[Split]:
+    """Rows to fit on and rows to score: k folds, or one fifth once."""
+    n = y.shape[0] if sp.issparse(y) else len(y)
+    folds = (3 if n < LARGE else 1) if folds is None else folds
+    if folds == 1:
+        return [train_test_split(y, SHARE, seed)]
+    return k_folds(y, min(folds, n), seed)
+
+
+def hold_out(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    taxonomy: Taxonomy,
+    columns: tuple[Any, ...],
+    splits: list[Split],
+    *,
+    own: bool = False,
+    callback: Callable[[int, int], None] | None = None,
+) -> HeldOut:
+    """Scores over `columns` of all rows that are held out.
+
+    own : whether to ask the estimators for their own predictions too
+    callback : told how many fits are done, and how many there are
+    """
+    position = {name: j for j, name in enumerate(columns)}
+    rows, scores, answers = [], [], []
+    for done, (train, test) in enumerate(splits):
+        if callback is not None:
+            callback(done, len(splits))
+        fitted = clone(estimator).fit(X[train], y[train])
+        names, found = fitted.targets_.names, fitted.decision_function(X[test])
+        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
+        known = [j for j, name in enumerate(names) if name in position]
+        part[:, [position[names[j]] for j in known]] = found[:, known]
+        rows.append(test)
+        scores.append(part.astype(np.float32))
+        if own:
+            answers.append(as_indicator(taxonomy, fitted.predict(X[test])))
+    at = np.concatenate(rows)
+    Y = as_indicator(taxonomy, y[at])
+    return HeldOut(at, np.vstack(scores), Y, sp.vstack(answers, format="csr") if own else None)

@@ -1,0 +1,164 @@
+"""A model: from what people bring (texts or tables) to label sets that respect the taxonomy.
+
+inputs --features--> X --estimator--> scores --rule--> label sets, closed upwards
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus import storage
+from linnaeus.collection import Part
+from linnaeus.decisions import Decision
+from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
+from linnaeus.errors import UserError
+from linnaeus.metrics import Report, evaluate
+from linnaeus.model.held_out import HeldOut
+from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import as_indicator
+
+OWN = "own"  # the rule of an estimator that decides by itself
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything needed to predict, fitted; made by `linnaeus.model.train` or `linnaeus.load`.
+
+    Attributes
+    ----------
+    taxonomy : the taxonomy
+    features : the fitted transformer of inputs
+    estimator : the fitted estimator
+    rule : the fitted decision rule; None for an estimator's own
+    rule_name : its name
+    about : what there is to tell: method, parameters, why they were chosen, the data, certificate
+    train_counts : training rows of every node, those below it included
+    held_out : held-out scores of training rows, from which other rules can be learnt
+    closed_answers : whether `predict` answers whole paths, as the training labels did
+
+    Examples
+    --------
+    >>> from linnaeus.model import train
+    >>> from linnaeus.synthetic import newsroom
+    >>> news = newsroom(200, 20, random_state=0)
+    >>> model = train(news.train, news.taxonomy, "svm", rule="zero")
+    >>> len(model.predict(news.test.texts))
+    20
+    """
+
+    taxonomy: Taxonomy
+    features: Any
+    estimator: Any
+    rule: Decision | None = None
+    rule_name: str = OWN
+    about: dict[str, Any] = field(default_factory=dict)
+    train_counts: Any = None
+    held_out: HeldOut | None = None
+    closed_answers: bool = False
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The nodes that are scored, in the order of the scores."""
+        return tuple(self.estimator.targets_.names)
+
+    @property
+    def closed(self) -> bool:
+        """Whether every node is scored, as a member of closed label sets."""
+        return self.estimator.classes == "nodes" and self.columns == self.taxonomy.nodes
+
+    @property
+    def has_probabilities(self) -> bool:
+        return hasattr(self.estimator, "predict_proba")
+
+    # -- answers ----------------------------------------------------------------------------
+
+    def transform(self, inputs: Any) -> Any:
+        """Texts or a table as the rows that the estimator takes."""
+        return self.features.transform(inputs)
+
+    def scores(self, inputs: Any) -> np.ndarray:
+        """A score for every row and column."""
+        return np.asarray(self.estimator.decision_function(self.transform(inputs)))
+
+    def probabilities(self, inputs: Any) -> np.ndarray | None:
+        """A probability for every row and column, where the method has them."""
+        if not self.has_probabilities:
+            return None
+        return np.asarray(self.estimator.predict_proba(self.transform(inputs)))
+
+    def decide(self, X: Any, scores: Any = None) -> sp.csr_array:
+        """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy."""
+        if self.rule is None:
+            return self.taxonomy.closure(as_indicator(self.taxonomy, self.estimator.predict(X)))
+        scores = self.estimator.decision_function(X) if scores is None else scores
+        return node_sets(self.rule, scores, self.taxonomy)
+
+    def predict(self, inputs: Any) -> list[list[Any]]:
+        """The labels of every row: the most specific, or whole paths where these were taught."""
+        return self.names(self.decide(self.transform(inputs)))
+
+    def names(self, closed: sp.csr_array) -> list[list[Any]]:
+        """Closed label sets as lists of names, in the manner of the training labels."""
+        given = closed if self.closed_answers else self.taxonomy.most_specific(closed)
+        return self.taxonomy.decode(given)
+
+    def evaluate(self, inputs: Any, labels: Sequence[Sequence[Any]]) -> Report:
+        """How good the label sets and the scores are."""
+        X = self.transform(inputs)
+        scores = np.asarray(self.estimator.decision_function(X))
+        return evaluate(
+            self.taxonomy, labels, self.decide(X, scores), scores,
+            train_counts=self.train_counts, classes=self.columns,
+        )  # fmt: skip
+
+    # -- changes ----------------------------------------------------------------------------
+
+    def with_rule(
+        self, name: str, inputs: Any = None, labels: Any = None, **parameters: Any
+    ) -> Model:
+        """The same model with another decision rule; nothing is trained again.
+
+        inputs, labels : examples for the rule to learn from; if not given, the held-out scores
+            of the training rows that the model keeps
+        """
+        if name == OWN:
+            return replace(self, rule=None, rule_name=OWN, about=self._told(OWN, parameters))
+        learns = make_rule(name, self.taxonomy, **parameters)._learns()
+        scores, Y = self._examples(name, learns, inputs, labels)
+        rule = fit_rule(
+            name, scores, Y, self.taxonomy, self.columns, closed=self.closed, **parameters
+        )
+        return replace(self, rule=rule, rule_name=name, about=self._told(name, parameters))
+
+    def _told(self, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        rule = {"name": name, "parameters": parameters, "why": "as asked"}
+        return {**self.about, "rule": rule}
+
+    def _examples(self, name: str, learns: bool, inputs: Any, labels: Any) -> tuple[Any, Any]:
+        """Scores and label sets for a rule to learn from."""
+        if inputs is not None:
+            return self.scores(inputs), as_indicator(self.taxonomy, labels)
+        if self.held_out is not None:
+            return self.held_out.scores, self.held_out.Y
+        if learns:
+            simple = ", ".join(r for r, info in RULES.items() if not info.learns)
+            raise UserError(
+                f"The rule {name!r} learns from held-out scores, and this model keeps none. Give "
+                f"labelled examples, train with --rule {name}, or use one of: own, {simple}."
+            )
+        return np.zeros((1, len(self.columns))), self.taxonomy.encode([[]])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as a directory, whole or not at all; read it with `linnaeus.load`."""
+        storage.save(self, path, about=self.about)
+
+
+def inputs_of(part: Part) -> Any:
+    """The texts of a part, or its table."""
+    return part.X if part.texts is None else part.texts

@@ -1,0 +1,162 @@
+"""Fit features, an estimator and a decision rule as one model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.collection import Part
+from linnaeus.decisions.rules import choose_rule
+from linnaeus.errors import UserError
+from linnaeus.features import Choice, choose_features
+from linnaeus.methods import INFO, make
+from linnaeus.model.choice import choose_method
+from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
+from linnaeus.model.model import OWN, Model, inputs_of
+from linnaeus.taxonomy import Taxonomy
+
+Step = Callable[[str, int, int], None]
+
+
+def train(
+    part: Part,
+    taxonomy: Taxonomy,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    features: Any = "auto",
+    feature_parameters: Mapping[str, Any] | None = None,
+    X: Any = None,
+    rule: str = "auto",
+    rule_parameters: Mapping[str, Any] | None = None,
+    folds: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    step: Step | None = None,
+) -> Model:
+    """A model of the examples of a part.
+
+    method : a name of `linnaeus.methods.METHODS`; None chooses by the data
+    parameters : of the estimator
+    features : "auto", a kind of `linnaeus.features.KINDS`, or a fitted transformer
+    X : the rows that a fitted transformer makes of the part, where they are known already
+    rule : "auto" takes the best on held-out scores; "own" is what the estimator itself predicts;
+        else a name of `linnaeus.decisions.rules.RULES`
+    folds : for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data
+    """
+    step = step or (lambda *_: None)
+    y, several = targets(part, taxonomy)
+    chosen = choose_method(method, part, taxonomy, several)
+    estimator = make(
+        chosen.method, taxonomy, chosen.parameters | dict(parameters or {}), seed, jobs
+    )
+    step("features", 0, 4)
+    fitted, X, told = _featured(part, features, feature_parameters, X)
+    step("fit", 1, 4)
+    estimator.fit(X, y)
+    closed = taxonomy.closure(taxonomy.encode(part.labels))
+    model = Model(
+        taxonomy, fitted, estimator,
+        about={
+            "method": chosen.method,
+            "parameters": dict(parameters or {}),
+            "seed": seed,
+            "why": chosen.why,
+            "features": told,
+            "data": summary(part, taxonomy, X),
+            "certificate": certificate(estimator),
+        },
+        train_counts=np.bincount(closed.indices, minlength=len(taxonomy)),
+        closed_answers=several and closed.nnz == sum(map(len, part.labels)),
+    )  # fmt: skip
+
+    def scored(done: int, total: int) -> None:
+        step("held-out scores", 2 * total + done, 4 * total)
+
+    return _with_rule(model, X, y, several, rule, rule_parameters or {}, folds, seed, scored)
+
+
+def _with_rule(
+    model: Model, X: Any, y: Any, several: bool, rule: str, parameters: Mapping[str, Any],
+    folds: int | None, seed: int, callback: Callable[[int, int], None],
+) -> Model:  # fmt: skip
+    """The model with the rule asked for, or with the best on held-out scores."""
+    if rule == OWN or (rule == "auto" and not several):
+        why = "as asked" if rule == OWN else "every training row has one label: the best class"
+        return _told(model, None, OWN, {"name": OWN, "why": why})
+    own = INFO[model.about["method"]].decides
+    splits = held_out_splits(y, folds, seed)
+    scores = hold_out(
+        model.estimator, X, y, model.taxonomy, model.columns, splits, own=own, callback=callback
+    ).thinned(seed)
+    model = _told(model, None, OWN, {}, scores)
+    if rule != "auto":
+        return model.with_rule(rule, **parameters)
+    extra = {OWN: scores.own} if own else None
+    choice = choose_rule(
+        scores.scores, scores.Y, model.taxonomy, model.columns,
+        closed=model.closed, extra=extra, seed=seed,
+    )  # fmt: skip
+    told = {"name": choice.name, "why": choice.why, "table": choice.table}
+    return _told(model, choice.rule, choice.name, told, scores)
+
+
+def _told(
+    model: Model, rule: Any, name: str, told: dict[str, Any], held_out: HeldOut | None = None
+) -> Model:
+    return Model(
+        model.taxonomy, model.features, model.estimator, rule, name,
+        {**model.about, "rule": told}, model.train_counts, held_out, model.closed_answers,
+    )  # fmt: skip
+
+
+def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:
+    """What an estimator is taught: a name per row where each has one label, else an indicator.
+
+    Also whether there are several (or no) labels in some row.
+    """
+    if not len(part):
+        raise UserError("There are no training rows. Give some.")
+    Y = taxonomy.encode(part.labels)
+    own = taxonomy.most_specific(Y)
+    if (np.diff(own.indptr) == 1).all():
+        return np.array(taxonomy.nodes)[own.indices], False
+    return Y, True
+
+
+def _featured(
+    part: Part, features: Any, parameters: Mapping[str, Any] | None, X: Any
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The fitted transformer, the rows that it makes, and what there is to tell about it."""
+    if not isinstance(features, str):
+        X = features.transform(inputs_of(part)) if X is None else X
+        return features, X, {"kind": type(features).__name__, "why": "as given"}
+    choice: Choice = choose_features(part, features, parameters)
+    X = choice.features.fit_transform(inputs_of(part))
+    told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
+    return choice.features, X, told
+
+
+def summary(part: Part, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
+    """The counts that describe training data."""
+    own = taxonomy.most_specific(taxonomy.encode(part.labels))
+    return {
+        "rows": len(part),
+        "features": int(X.shape[1]),
+        "nodes": len(taxonomy),
+        "classes": len(np.union1d(own.indices, taxonomy.leaf_numbers)),
+        "tree": bool(taxonomy.is_tree),
+        "labels_per_row": own.nnz / len(part),
+        "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),
+        "sparse": bool(sp.issparse(X)),
+    }
+
+
+def certificate(estimator: Any) -> dict[str, float]:
+    """How near to its optimum an estimator is, as plain numbers."""
+    names = ("objective_", "dual_objective_", "gap_", "lower_bound_", "n_iter_")
+    found = {name: getattr(estimator, name, None) for name in names}
+    return {name.rstrip("_"): float(v) for name, v in found.items() if isinstance(v, int | float)}

@@ -1,0 +1,140 @@
+"""A comparison, or one model's evaluation, as a single HTML file.
+
+Charts are drawn by plotly's script, which is written into the file once; nothing is loaded from
+elsewhere. Templates escape all that comes from data.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from linnaeus import __version__
+from linnaeus.comparison import Contest, verdict
+from linnaeus.comparison.cost import PEAK
+from linnaeus.errors import MissingExtraError
+from linnaeus.files import atomic_write
+from linnaeus.report import charts, style, tables, treemap
+
+EXAMPLES_OF = 4  # methods whose mistakes are shown
+
+
+def write_report(contest: Contest, path: str | Path) -> None:
+    """Write the report as one HTML file, whole or not at all."""
+    page = render_report(contest)
+    with atomic_write(path) as file:
+        file.write(page)
+
+
+def render_report(contest: Contest) -> str:
+    """The report as HTML."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtraError("The report", "jinja2", "report") from None
+    environment = Environment(
+        loader=PackageLoader("linnaeus.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("comparison.html")
+    text: str = template.render(**_content(contest), plotly_script=_plotly_script())
+    return text
+
+
+def _plotly_script() -> str:
+    """Plotly's script, safe inside a script element."""
+    try:
+        from plotly.offline import get_plotlyjs
+    except ImportError:
+        raise MissingExtraError("The report", "plotly", "report") from None
+    script: str = get_plotlyjs()
+    return script.replace("</script", "<\\/script")
+
+
+def _content(contest: Contest) -> dict[str, Any]:
+    """Everything that the template shows."""
+    several = len(contest.standings) > 1
+    what = "Comparison" if several else "Evaluation"
+    name = contest.setting.data or (contest.standings[0].name if contest.standings else "")
+    drawn = _charts(contest)
+    return {
+        "title": f"{what}: {name}" if name else what,
+        "version": __version__,
+        "several": several,
+        "verdict": [_unbroken(sentence) for sentence in verdict(contest)],
+        "setting": contest.setting,
+        "facts": _facts(contest),
+        "charts": drawn,
+        "figure_heads": tables.figure_heads(),
+        "figures": tables.figure_rows(contest),
+        "failed": [(s.name, s.error) for s in contest.failed],
+        "costs": tables.cost_rows(contest),
+        "memory_by": next((s.cost.memory_by for s in contest.ranked if s.cost), PEAK),
+        "why": [(s.name, s.rule, s.why) for s in contest.ranked if s.why],
+        "duels": tables.duel_rows(contest),
+        "level_tests": tables.group_rows(contest.level_duels),
+        "size_tests": tables.group_rows(contest.size_duels),
+        "hidden": treemap.hidden_nodes(contest),
+        "shown": treemap.MOST,
+        "is_tree": contest.taxonomy.is_tree,
+        "confusions": [
+            (s.name, tables.confusion_rows(contest.taxonomy, s))
+            for s in contest.ranked
+            if s.confusions
+        ],
+        "mistakes": [
+            (s.name, tables.mistake_rows(contest.taxonomy, s))
+            for s in contest.ranked[:EXAMPLES_OF]
+            if s.mistakes
+        ],
+        "colours": [style.colour(i) for i in range(len(contest.ranked))],
+    }
+
+
+def _unbroken(text: str) -> str:
+    """No line breaks within "0.81 ± 0.02" and "p = 0.2"."""
+    for sign in ("±", "=", "<"):
+        text = text.replace(f" {sign} ", f"\u00a0{sign}\u00a0")
+    return text
+
+
+def _charts(contest: Contest) -> dict[str, Any]:
+    """The charts that there is something to draw in, by their names on the page."""
+    if not contest.ranked:
+        return {}
+    found = {
+        "figures": charts.figure_bars(contest),
+        "levels": charts.level_lines(contest),
+        "sizes": charts.size_lines(contest),
+        "map": treemap.taxonomy_map(contest),
+        "calibration": charts.calibration_curves(contest),
+        "time": charts.time_against_quality(contest),
+        "memory": charts.memory_against_quality(contest),
+        "sweep": charts.sweep_lines(contest),
+    }
+    return {name: chart for name, chart in found.items() if chart is not None and chart["data"]}
+
+
+def _facts(contest: Contest) -> list[tuple[str, str]]:
+    """What was compared, in a few pairs of words and numbers."""
+    taxonomy, setting = contest.taxonomy, contest.setting
+    shape = "tree" if taxonomy.is_tree else "DAG"
+    facts = [
+        ("data", setting.data or "–"),
+        ("judged by", str(setting)),
+        (
+            "taxonomy",
+            f"{len(taxonomy):,} nodes, {taxonomy.leaf_numbers.size:,} leaves, "
+            f"{len(taxonomy.level_numbers)} levels, a {shape}",
+        ),
+    ]
+    if contest.ranked and contest.ranked[0].report is not None:
+        report = contest.ranked[0].report
+        facts.append(("labels per row", f"{report['labels_per_row']:.2f}"))
+    if setting.feature_seconds:
+        facts.append(("features", f"{setting.features}, made in {setting.feature_seconds:.1f} s"))
+    facts.append(("seed", str(setting.seed)))
+    return facts

@@ -1,0 +1,163 @@
+"""The tables of a report, as rows of plain texts and numbers for the templates."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from linnaeus.comparison import FIGURES, LESS_IS_BETTER, Contest, Duel, GroupDuel, Standing, stars
+from linnaeus.comparison.duels import TESTS
+from linnaeus.taxonomy import Taxonomy
+
+RANKING = {"one_accuracy": "one-accuracy", "average_precision": "average precision"}
+
+
+def figure_rows(contest: Contest) -> list[dict[str, Any]]:
+    """A row per method: every figure with error, mark, and whether it is the best."""
+    marks = {figure: contest.marks(figure) for figure in FIGURES}
+    best = {name: _best(contest, name) for name in (*FIGURES, *RANKING)}
+    out = []
+    for i, s in enumerate(contest.ranked):
+        assert s.report is not None
+        cells = [
+            {
+                "value": f"{s.figures[figure]:.4f}",
+                "error": f"{s.errors[figure]:.4f}",
+                "mark": marks[figure].get(s.name, ""),
+                "best": s.figures[figure] == best[figure],
+            }
+            for figure in FIGURES
+        ]
+        for name in RANKING:
+            value = s.report.get(name)
+            text = "–" if value is None else f"{value:.4f}"
+            cells.append({"value": text, "best": value is not None and value == best[name]})
+        out.append({"number": i, "name": s.name, "cells": cells})
+    return out
+
+
+def _best(contest: Contest, name: str) -> float | None:
+    values = [s.report[name] for s in contest.ranked if s.report is not None and name in s.report]
+    known = [v for v in values if v is not None]
+    return None if not known else min(known) if name in LESS_IS_BETTER else max(known)
+
+
+def figure_heads() -> list[tuple[str, bool]]:
+    """The names above the figures, an arrow where less is better; and whether there are marks."""
+    down = {name: " ↓" if name in LESS_IS_BETTER else "" for name in FIGURES}
+    heads = [(title + down[name], True) for name, title in FIGURES.items()]
+    return heads + [(title, False) for title in RANKING.values()]
+
+
+def cost_rows(contest: Contest) -> list[list[str]]:
+    """A row per method: what it cost, how it decided, how exact it is."""
+    return [
+        [
+            s.name,
+            "–" if s.cost is None else f"{s.cost.cpu_seconds:,.2f}",
+            "–" if s.cost is None else f"{s.cost.wall_seconds:,.2f}",
+            f"{s.rows_per_second:,.0f}",
+            "–" if s.cost is None else size(s.cost.memory_bytes),
+            size(s.model_bytes),
+            "–" if s.gap is None else f"{s.gap:.1e}",
+            s.rule,
+            parameters_text(s),
+        ]
+        for s in contest.ranked
+    ]
+
+
+def parameters_text(standing: Standing) -> str:
+    """What a method was given, as on the command line."""
+    found = (f"{k}={v if isinstance(v, str) else json.dumps(v, default=str)}"
+             for k, v in standing.parameters.items())  # fmt: skip
+    return ", ".join(found) or "defaults"
+
+
+def size(n_bytes: float) -> str:
+    """Bytes in a unit that fits."""
+    value, units = float(n_bytes), ["kB", "MB", "GB"]
+    unit = "B"
+    while value >= 1000 and units:
+        value, unit = value / 1000, units.pop(0)
+    return f"{value:,.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
+
+
+def duel_rows(contest: Contest) -> list[dict[str, Any]]:
+    """A row per pair of methods; those with the best method of all come first."""
+    if not contest.ranked:
+        return []
+    best = contest.best().name
+    order = sorted(contest.duels, key=lambda d: best not in (d.first, d.second))
+    return [
+        {
+            "first": d.first,
+            "second": d.second,
+            "leading": best in (d.first, d.second),
+            "tests": [_test(d, figure, test) for figure, test in TESTS.items()],
+        }
+        for d in order
+    ]
+
+
+def _test(duel: Duel, figure: str, test: str) -> dict[str, str]:
+    p = duel.adjusted[figure]
+    return {
+        "difference": f"{duel.differences[figure]:+.4f}",
+        "p": pvalue(getattr(duel, test).pvalue),
+        "adjusted": pvalue(p),
+        "mark": stars(p),
+    }
+
+
+def group_rows(duels: tuple[GroupDuel, ...]) -> list[dict[str, str]]:
+    """A row per level or size and method that is not the best there."""
+    return [
+        {
+            "group": d.group,
+            "best": d.best,
+            "method": d.method,
+            "difference": f"{d.difference:+.4f}",
+            "sign": pvalue(d.adjusted_sign) + stars(d.adjusted_sign),
+            "wilcoxon": pvalue(d.adjusted_wilcoxon) + stars(d.adjusted_wilcoxon),
+        }
+        for d in duels
+    ]
+
+
+def pvalue(p: float) -> str:
+    """A p-value for a table."""
+    return "<0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def confusion_rows(taxonomy: Taxonomy, standing: Standing, n: int = 12) -> list[list[str]]:
+    """The labels that a method takes for one another."""
+    return [
+        [
+            taxonomy.title(c.true),
+            taxonomy.title(c.predicted),
+            f"{c.rows:,}",
+            f"{c.share:.0%}",
+            str(c.distance),
+            c.relation,
+        ]
+        for c in standing.confusions[:n]
+    ]
+
+
+def mistake_rows(taxonomy: Taxonomy, standing: Standing) -> list[dict[str, Any]]:
+    """Rows with wrong labels, label by label: right, missed or wrong."""
+    out = []
+    for m in standing.mistakes:
+        kinds = [(name, "right" if name in m.predicted else "missed") for name in m.true]
+        kinds += [(name, "wrong") for name in m.predicted if name not in m.true]
+        labels = [
+            {
+                "title": taxonomy.title(name),
+                "kind": kind,
+                "score": f"{m.scores[name]:+.2f}" if name in m.scores else "",
+            }
+            for name, kind in kinds
+        ]
+        out.append({"id": m.id, "text": m.text, "why": m.why, "wrong": m.wrong, "labels": labels})
+    return out

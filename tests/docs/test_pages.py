@@ -1,0 +1,220 @@
+"""Everything that the documentation shows is run here, and every link leads somewhere."""
+
+import doctest
+import importlib.util
+import re
+import shlex
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import pytest
+
+from linnaeus.cli.main import run
+from linnaeus.io import write_jsonl
+from linnaeus.methods import METHODS
+from linnaeus.synthetic import newsroom
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted((DOCS / "pages").rglob("*.md"))
+FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+WIDTH = "88"  # of the terminal that console blocks show
+
+
+def load(name):
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+build, hooks, docstrings = load("build"), load("hooks"), load("docstrings")
+
+
+def page_name(path):
+    return path.relative_to(DOCS / "pages").as_posix()
+
+
+@pytest.fixture(scope="module")
+def news(tmp_path_factory):
+    """The collection of the quick start, as a folder."""
+    folder = tmp_path_factory.mktemp("docs") / "news"
+    folder.mkdir()
+    stories = newsroom(n_train=400, n_test=100)
+    stories.taxonomy.write(folder / "taxonomy.tsv")
+    write_jsonl(stories.train, folder / "train.jsonl")
+    write_jsonl(stories.test, folder / "test.jsonl")
+    return folder
+
+
+@pytest.fixture
+def place(news, tmp_path, monkeypatch):
+    """A folder to work in, which holds the collection `news`; a terminal of fixed width."""
+    shutil.copytree(news, tmp_path / "news")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", WIDTH)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_code_of_a_page_runs(path, place, capsys):
+    run_page(path.read_text("utf-8"), page_name(path), {"__name__": "__main__"}, capsys)
+
+
+def test_readme(place, capsys):
+    """The README leaves the reader's own data to the imagination; here they are."""
+    import linnaeus
+    from linnaeus.text import TfidfVectorizer
+
+    stories = linnaeus.io.read_collection("news")
+    shutil.copy("news/taxonomy.tsv", "taxonomy.tsv")
+    genes = [("root", name) for name in ("GO:0005634", "GO:0003677", "GO:0006351")]
+    linnaeus.Taxonomy.from_edges(genes).write("go-basic.obo")
+    words = TfidfVectorizer().fit(stories.train.texts)
+    known = {
+        "linnaeus": linnaeus,
+        "X": words.transform(stories.train.texts),
+        "labels": stories.train.labels,
+        "X_test": words.transform(stories.test.texts),
+        "labels_test": stories.test.labels,
+    }
+    run_page((ROOT / "README.md").read_text("utf-8"), "README.md", known, capsys)
+
+
+def run_page(text, name, known, capsys):
+    """Run all blocks of a page, one after the other, in one namespace."""
+    for match in FENCE.finditer(text):
+        kind, code = match.groups()
+        line = text.count("\n", 0, match.start()) + 1
+        if kind == "console":
+            run_console(code, f"{name}:{line}", capsys)
+        elif kind in ("python", "pycon"):
+            run_python(code, f"{name}:{line}", line, known)
+
+
+def run_python(code, where, line, known):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what a page shows works without complaint
+        if ">>>" not in code:
+            exec(compile("\n" * line + code, where, "exec"), known)
+            return
+        test = doctest.DocTestParser().get_doctest(code, {}, where, where, line)
+        test.globs = known
+        said = []
+        failed, _ = doctest.DocTestRunner(verbose=False, optionflags=FLAGS).run(
+            test, out=said.append, clear_globs=False
+        )
+    assert not failed, "".join(said)
+
+
+def run_console(code, where, capsys):
+    """Run the commands after $; what stands below one is what it prints, ... for anything."""
+    for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+        command, wanted = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
+        printed = run_command(shlex.split(command.replace("\\\n", " ")), where, capsys)
+        shown = "\n".join(line.rstrip() for line in printed.splitlines())
+        matches = doctest.OutputChecker().check_output(wanted, shown + "\n", FLAGS)
+        assert not wanted.strip() or matches, f"{where}\n$ {command}\n{wanted}\nbut:\n{shown}"
+
+
+def run_command(words, where, capsys):
+    if words[0] != "linnaeus":
+        assert words[0] in ("cat", "head", "ls"), f"{where}: {words[0]} is not run here"
+        told = subprocess.run(words, capture_output=True, text=True)
+        assert told.returncode == 0, f"{where}: {told.stderr}"
+        return told.stdout
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        run(words[1:])
+    out, err = capsys.readouterr()
+    assert not stop.value.code, f"{where}\n$ {shlex.join(words)}\n{out}{err}"
+    return out
+
+
+@pytest.mark.parametrize("example", build.examples(), ids=lambda e: e.name)
+def test_example_runs_and_draws(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ran = build.run_example(example.name, tmp_path)
+    assert ran.pictures and all(name.startswith(example.name) for name in ran.pictures)
+    page = build.example_page(example, ran)
+    assert example.title in page and f"]({ran.pictures[0]})" in page
+
+
+def test_every_method_has_a_page():
+    named = {path.stem for path in PAGES if path.parent.name == "methods"}
+    assert named == {*METHODS, "graph-m3"}
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == {
+        example.name for example in build.examples()
+    }
+
+
+def test_pages_of_methods_have_the_same_parts():
+    for name in [*METHODS, "graph-m3"]:
+        text = (DOCS / "pages" / "methods" / f"{name}.md").read_text("utf-8")
+        wanted = ["The problem", "When to use it", "Cost", "Parameters that matter", "Example"]
+        assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*wanted, "Sources"], name
+        assert ">>>" in text, name
+        assert any(f"[{key}]" in text for key in hooks.sources()), name
+
+
+def test_sources_that_are_named_exist():
+    known = hooks.sources()
+    for path in [*PAGES, *(DOCS / "maths").glob("*.md")]:
+        text = path.read_text("utf-8")
+        assert {*re.findall(r"\[([A-Z][A-Za-z]+\d{4})\]", text)} <= {*known}, path
+
+
+def test_internal_links_resolve():
+    made = {*hooks.made_pages(), "commands.md", "gallery/index.md"}
+    made |= {f"gallery/{example.name}.md" for example in build.examples()}
+    made |= {f"maths/{path.name}" for path in (DOCS / "maths").glob("*.md")}
+    known = made | {page_name(path) for path in PAGES}
+    for path in PAGES:
+        text = FENCE.sub("", path.read_text("utf-8"))
+        for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)", text):
+            full = (path.parent / target).resolve().relative_to(DOCS / "pages").as_posix()
+            assert full in known, f"{page_name(path)} links to {target}"
+
+
+def test_navigation_names_pages_that_exist_and_all_written_ones():
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    named = {*re.findall(r"([\w/-]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE)}
+    made = {"commands.md", "gallery/index.md", *hooks.made_pages()}
+    written = {page_name(path) for path in PAGES}
+    assert written <= named <= written | made
+
+
+@pytest.mark.parametrize("module", [build, hooks, docstrings], ids=["build", "hooks", "docstrings"])
+def test_examples_in_the_docstrings_of_the_builder(module):
+    assert doctest.testmod(module, optionflags=FLAGS).failed == 0
+
+
+def test_a_docstring_becomes_markdown():
+    items = "Parameters\n----------\na : one\n    line\nb : two"
+    text = f"Say it.\n\n    1 + 2\n\n{items}\n\nSee [Cai2008]."
+    assert docstrings.as_markdown(text) == (
+        "Say it.\n\n    1 + 2\n\n**Parameters**\n\n- `a`: one line\n- `b`: two\n\n"
+        "See [Cai2008](../references.md#cai2008)."
+    )
+
+
+def test_help_of_every_command():
+    known = build.commands()
+    assert ["taxonomy", "show"] in known and ["demo"] in known
+    assert "--max-depth" in build.help_of(["taxonomy", "show"])
+
+
+def test_a_page_that_is_wrong_fails(place, capsys):
+    for wrong in (
+        "```pycon\n>>> 1 + 1\n3\n```\n",
+        "```python\nassert False\n```\n",
+        "```console\n$ linnaeus taxonomy show nowhere.tsv\n```\n",
+        "```console\n$ linnaeus taxonomy stats news\nno such output\n```\n",
+    ):
+        with pytest.raises(AssertionError):
+            run_page(wrong, "wrong.md", {}, capsys)
