@@ -39,7 +39,7 @@ clean: ## Remove the environment and all caches
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) -e .
+	$(PIP) -e ".[report]"
 	touch $@
 
 .venv/dev: pyproject.toml

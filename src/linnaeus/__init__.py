@@ -65,6 +65,7 @@ _MODULES = (
     "metrics",
     "model",
     "protocols",
+    "search",
     "splits",
     "storage",
     "synthetic",

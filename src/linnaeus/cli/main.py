@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from linnaeus import __version__
-from linnaeus.cli import demo, evaluate, explain, methods, predict, protocol, rule, taxonomy, train
+from linnaeus.cli import demo, evaluate, explain, methods, predict, protocol, rule, taxonomy, train, tune
 from linnaeus.cli.output import print_error
 from linnaeus.errors import UserError
 
@@ -34,6 +34,7 @@ app.command("predict")(predict.predict)
 app.command("explain")(explain.explain)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)
+app.command("tune")(tune.tune)
 app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
 

@@ -181,11 +181,11 @@ def sweep_lines(contest: Contest) -> Chart | None:
         if s.sweep is not None:
             points = s.sweep.points
             x, y = [p["recall"] for p in points], [p["precision"] for p in points]
-            own = {"customdata": [[p["threshold"], p["f1"]] for p in points], "line": line(i)}
-            data.append(_trace(s.name, x, y, hover + more, mode="lines", **own))
+            curve = {"customdata": [[p["threshold"], p["f1"]] for p in points], "line": line(i)}
+            data.append(_trace(s.name, x, y, hover + more, mode="lines", **curve))
             x, y = [report["hierarchical_recall"]], [report["hierarchical_precision"]]
-            own = {"marker": marker(i, 11), "showlegend": False}
-            data.append(_trace(f"{s.name}, as decided", x, y, hover, mode="markers", **own))
+            mark = {"marker": marker(i, 11), "showlegend": False}
+            data.append(_trace(f"{s.name}, as decided", x, y, hover, mode="markers", **mark))
     if not data:
         return None
     axes = {name: axis(name, range=[0, 1.04]) for name in ("recall", "precision")}

@@ -44,7 +44,7 @@ def _best(contest: Contest, name: str) -> float | None:
 
 def figure_heads() -> list[tuple[str, bool]]:
     """The names above the figures, an arrow where less is better; and whether there are marks."""
-    down = {name: " ↓" if name in LESS_IS_BETTER else "" for name in FIGURES}
+    down = {name: "\u00a0↓" if name in LESS_IS_BETTER else "" for name in FIGURES}
     heads = [(title + down[name], True) for name, title in FIGURES.items()]
     return heads + [(title, False) for title in RANKING.values()]
 

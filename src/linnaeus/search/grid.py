@@ -48,7 +48,7 @@ FEATURES: dict[str, dict[str, tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Space:
-    """All settings among which the best is sought; of each list the first value comes first."""
+    """All settings among which the best is sought; the search begins with the first values."""
 
     parameters: dict[str, tuple[Any, ...]]  # of the estimator, but for C
     Cs: tuple[float | None, ...]  # ascending; (None,) for a method without C

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from linnaeus import __version__
 from linnaeus.collection import Part
 from linnaeus.decisions.counting import METRICS
+from linnaeus.decisions.rules import WORDS
 from linnaeus.errors import UserError, nearest
 from linnaeus.execution import one_blas_thread
 from linnaeus.features import choose_features
@@ -129,7 +130,8 @@ def _trained(found: Tuned, part: Part, taxonomy: Taxonomy, jobs: int, step: Step
         feature_parameters=found.best_feature_parameters, rule=found.best["rule"],
         seed=found.seed, jobs=jobs, step=step,
     )  # fmt: skip
-    why = f"{found.why}; settings by cross-validation in {found.folds} folds"
+    settings = f"the best of {len(found.table)} settings by {WORDS[found.metric]} on held-out rows"
+    why = f"{found.why}; {settings}"
     about = {**model.about, "why": why, "tuning": found.to_dict()}
     return replace(found, model=replace(model, about=about))
 

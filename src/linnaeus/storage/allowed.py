@@ -76,7 +76,7 @@ ALLOWED = frozenset(
     f"{module}:{name}" for module, names in _CLASSES.items() for name in names.split()
 )
 
-# Attributes that are not kept: what they are after loading, None for attributes that are gone.
+# Attributes that are not kept, and what they are after loading; those of _GONE are not there.
 _GONE = object()
 _FIXED: dict[str, dict[str, Any]] = {
     "linnaeus.estimators.correlated:CorrelatedMNL": {"callback": None},  # tells of progress

@@ -26,6 +26,7 @@ _NAMES = {
         "taxonomy_stats",
     ),
     "training": ("Trained", "train"),
+    "tuning": ("Searched", "tune"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
