@@ -52,6 +52,7 @@ _EXPORTS = {
 }
 _MODULES = (
     "collection",
+    "comparison",
     "decisions",
     "errors",
     "explanation",
@@ -65,6 +66,7 @@ _MODULES = (
     "metrics",
     "model",
     "protocols",
+    "report",
     "search",
     "splits",
     "storage",

@@ -104,22 +104,37 @@ def test_ctrl_c_is_code_130(linnaeus, tsv, monkeypatch):
 
 
 def test_demo_as_json_is_deterministic(linnaeus):
-    code, out, _ = linnaeus("demo", "--documents", 120, "--json")
+    code, out, _ = linnaeus("demo", "--documents", 120, "--json", "--no-files")
     first = json.loads(out)
     assert code == 0
     for key in ("micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss", "levels"):
         assert key in first
     assert 0.3 < first["hierarchical_f1"] < 1
-    second = json.loads(linnaeus("demo", "--documents", 120, "--json")[1])
-    del first["seconds"], second["seconds"]
-    assert first == second
+    second = json.loads(linnaeus("demo", "--documents", 120, "--json", "--no-files")[1])
+    for key in ("micro_f1", "levels", "example", "best"):
+        assert first[key] == second[key]
+    methods = first["comparison"]["methods"]
+    assert len(methods) == 2 and first["folder"] is None
 
 
-def test_demo_tells_the_whole_story(linnaeus):
-    code, out, _ = linnaeus("demo", "--documents", 120, "--quiet")
+def test_demo_tells_the_whole_story(linnaeus, tmp_path):
+    folder = tmp_path / "demo"
+    code, out, _ = linnaeus("demo", "--documents", 120, "--quiet", "--output", folder)
     assert code == 0
-    for part in ("The newsroom", "micro", "One story", "✓"):
+    for part in ("The newsroom", "Two methods", "micro", "One story", "✓", "report.html", "next"):
         assert part in out
+    assert "</html>" in (folder / "report.html").read_text(encoding="utf-8")
+    code, out, _ = linnaeus("evaluate", folder / "model", folder / "data", "--json")
+    assert code == 0 and json.loads(out)["hierarchical_f1"] > 0.3
+    code, _, _ = linnaeus("demo", "--documents", 120, "--quiet", "--output", folder)
+    assert code == 0  # once more into the same folder
+
+
+def test_demo_leaves_other_folders_alone(linnaeus, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    code, _, err = linnaeus("demo", "--documents", 120, "--output", tmp_path)
+    assert code == 1 and "not empty" in err and "--output" in err
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_help_and_import_load_little():

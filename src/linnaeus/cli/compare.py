@@ -21,6 +21,7 @@ from linnaeus.cli.output import print_json, print_skipped, progress
 from linnaeus.errors import UserError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from linnaeus.comparison import Contest
@@ -115,13 +116,14 @@ def compare(
         raise UserError("No method has a result; the reasons are above.")
 
 
-def present(contest: Contest, report: Path | None) -> None:
+def present(contest: Contest, report: Path | None, console: Console | None = None) -> None:
     """The table, the verdict, the failures, and where the report is."""
-    from rich.console import Console
-
     from linnaeus.comparison import verdict
 
-    console = Console(highlight=False, soft_wrap=True)
+    if console is None:
+        from rich.console import Console
+
+        console = Console(highlight=False, soft_wrap=True)
     if contest.ranked:
         console.width = max(console.width, 100)
         console.print(f"{contest.setting.data}: {contest.setting}", markup=False)

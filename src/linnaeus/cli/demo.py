@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from linnaeus.taxonomy import Taxonomy
-    from linnaeus.workflow import DemoResult
+    from linnaeus.workflow.demonstrating import DemoResult
 
 STYLES = {"✓": "green", "✗": "red", "○": "yellow"}  # right, wrong, missed
 
@@ -22,44 +23,40 @@ def demo(
     documents: Annotated[
         int, typer.Option("--documents", "-n", min=50, help="Training documents to make.")
     ] = 800,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="A folder for the data, the model and the report."),
+    ] = Path("linnaeus-demo"),
+    no_files: Annotated[bool, typer.Option("--no-files", help="Write nothing.")] = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make news stories, learn to classify them, and show how well it went.
+    """Make news stories, compare two methods on them, and show how well it went.
 
-    A newsroom's taxonomy and short stories are made up on the spot; a linear model per node
-    scores each story, and the best label set that respects the hierarchy is chosen. No file
-    and no network are needed.
+    A newsroom's taxonomy and short stories are made up on the spot; two methods learn to put
+    stories into it, and the better one becomes a model to try things with. No data and no
+    network are needed.
     """
     from linnaeus import workflow
 
     with progress(quiet or json) as step:
-        result = workflow.demo(documents, max(50, documents // 4), seed, jobs, step)
+        result = workflow.demo(
+            documents, max(50, documents // 4), seed, jobs, step, None if no_files else output
+        )
     if json:
-        print_json(_as_dict(result))
+        print_json(result.to_dict())
     else:
         from rich.console import Console
 
         present(result, Console(highlight=False, soft_wrap=True))
 
 
-def _as_dict(result: DemoResult) -> dict[str, Any]:
-    test = result.collection.part("test")
-    return {
-        **result.report.to_dict(),
-        "seconds": result.seconds,
-        "example": {
-            "text": (test.texts or [])[result.example],
-            "labels": test.labels[result.example],
-            "predicted": result.predicted[result.example],
-        },
-    }
-
-
 def present(result: DemoResult, console: Console) -> None:
-    """The whole story for a terminal: the data, the quality, one prediction."""
+    """The whole story for a terminal: the data, the comparison, one prediction, what next."""
+    from linnaeus.cli.compare import present as present_contest
+
     data, test = result.collection, result.collection.part("test")
     console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
     console.print(
@@ -67,15 +64,30 @@ def present(result: DemoResult, console: Console) -> None:
     )
     for root in data.taxonomy.roots:
         console.print(f"  {_family(data.taxonomy, root)}", markup=False)
-    console.print(f"\n[bold]How well it went[/bold] ({_seconds(result)})")
-    console.print(str(result.report), markup=False)
+    console.print(f"\n[bold]Two methods on the same stories[/bold] ({_seconds(result)})")
+    present_contest(result.contest, None, console)
+    console.print(f"\n[bold]How well {result.model.about['method']} did[/bold]")
+    console.print(str(result.contest.ranked[0].report), markup=False)
     console.print("\n[bold]One story[/bold]")
     console.print((test.texts or [])[result.example], markup=False)
     console.print("\n[bold]and where it was put[/bold] (✓ right, ✗ wrong, ○ missed; with scores)")
     for line in _drawing(result):
         style = next((style for mark, style in STYLES.items() if f"  {mark}" in line), None)
         console.print(line, style=style, markup=False)
-    console.print("\nNext: [bold]linnaeus taxonomy show FILE[/bold] with a taxonomy of yours.")
+    if result.folder is not None:
+        _present_files(result.folder, console)
+
+
+def _present_files(folder: Path, console: Console) -> None:
+    """Where things are, and what to try with them."""
+    console.print(f"\nThe report is in [bold]{folder / 'report.html'}[/bold]. What to try next:")
+    for command in (
+        f'linnaeus explain {folder / "model"} --text "Rates rose as banks reported losses"',
+        f"linnaeus evaluate {folder / 'model'} {folder / 'data'} --sweep",
+        f"linnaeus compare {folder / 'data'} --methods svm,rr-svm,topdown",
+        "linnaeus train DATA -o model",
+    ):
+        console.print(f"  {command}", markup=False)
 
 
 def _family(taxonomy: Taxonomy, root: Any) -> str:
@@ -92,14 +104,15 @@ def _seconds(result: DemoResult) -> str:
 def _drawing(result: DemoResult) -> list[str]:
     """The part of the taxonomy that the example touches, with a mark at every node."""
     from linnaeus.taxonomy import draw
+    from linnaeus.workflow.demonstrating import marks
 
     taxonomy, i = result.collection.taxonomy, result.example
     labels = result.collection.part("test").labels[i]
     truth = set(taxonomy.decode(taxonomy.closure([labels]))[0])
     found = set(result.predicted[i])
-    marks = {}
-    for v in truth | found:
-        mark = "○" if v not in found else "✓" if v in truth else "✗"
-        marks[v] = f"{mark} {result.scores[i, taxonomy.index(v)]:.2f}"
+    told = {
+        v: f"{mark} {result.scores[i, taxonomy.index(v)]:.2f}"
+        for v, mark in marks(truth, found).items()
+    }
     part = taxonomy.restrict(sorted(truth | found, key=taxonomy.index))
-    return list(draw.lines(part, marks=marks, ids=False))
+    return list(draw.lines(part, marks=told, ids=False))

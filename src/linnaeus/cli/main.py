@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from linnaeus import __version__
-from linnaeus.cli import demo, evaluate, explain, methods, predict, protocol, rule, taxonomy, train, tune
+from linnaeus.cli import (
+    compare,
+    demo,
+    evaluate,
+    explain,
+    methods,
+    predict,
+    protocol,
+    rule,
+    taxonomy,
+    train,
+    tune,
+)
 from linnaeus.cli.output import print_error
 from linnaeus.errors import UserError
 
@@ -31,6 +43,7 @@ app.command("demo")(demo.demo)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
+app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)

@@ -112,7 +112,7 @@ def single(model: Model, part: Part, name: str = "", data: str = "") -> Contest:
     seed = int(told.get("seed", 0))
     standing = stand(
         name, dict(told.get("parameters", {})), model.taxonomy, part,
-        model.train_counts, [answers], seed,
+        model.own_counts, [answers], seed,
     )  # fmt: skip
     n_train = int(told.get("data", {}).get("rows", 0))
     kind = str(told.get("features", {}).get("kind", ""))

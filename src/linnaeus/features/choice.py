@@ -34,12 +34,13 @@ class Choice(NamedTuple):
 
 def _words(part: Part, **own: Any) -> TfidfVectorizer:
     own.setdefault("min_df", 2 if len(part) >= MANY else 1)
-    return TfidfVectorizer(**{"token_pattern": r"\w+", "sublinear_tf": True} | own)
+    fixed: dict[str, Any] = {"token_pattern": r"\w+", "sublinear_tf": True}
+    return TfidfVectorizer(**fixed | own)
 
 
 def _characters(part: Part, **own: Any) -> TfidfVectorizer:
     own.setdefault("min_df", 2 if len(part) >= MANY else 1)
-    fixed = {"analyzer": "char", "ngram_range": (2, 4), "sublinear_tf": True}
+    fixed: dict[str, Any] = {"analyzer": "char", "ngram_range": (2, 4), "sublinear_tf": True}
     return TfidfVectorizer(**fixed | own)
 
 

@@ -153,4 +153,4 @@ def _present(X: Any) -> np.ndarray:
     """How many rows have something in each column."""
     if sp.issparse(X):
         return np.bincount(X.indices[X.data != 0], minlength=X.shape[1])
-    return np.count_nonzero(np.nan_to_num(X, nan=0.0), axis=0)
+    return np.asarray(np.count_nonzero(np.nan_to_num(X, nan=0.0), axis=0))

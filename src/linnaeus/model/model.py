@@ -38,7 +38,8 @@ class Model:
     rule : the fitted decision rule; None for an estimator's own
     rule_name : its name
     about : what there is to tell: method, parameters, why they were chosen, the data, certificate
-    train_counts : training rows of every node, those below it included
+    train_counts : training rows of every node, those of nodes below it included
+    own_counts : training rows of every node that have it as a most specific label
     held_out : held-out scores of training rows, from which other rules can be learnt
     closed_answers : whether `predict` answers whole paths, as the training labels did
 
@@ -59,6 +60,7 @@ class Model:
     rule_name: str = OWN
     about: dict[str, Any] = field(default_factory=dict)
     train_counts: Any = None
+    own_counts: Any = None
     held_out: HeldOut | None = None
     closed_answers: bool = False
 
@@ -114,7 +116,7 @@ class Model:
         scores = np.asarray(self.estimator.decision_function(X))
         return evaluate(
             self.taxonomy, labels, self.decide(X, scores), scores,
-            train_counts=self.train_counts, classes=self.columns,
+            train_counts=self.own_counts, classes=self.columns,
         )  # fmt: skip
 
     # -- changes ----------------------------------------------------------------------------

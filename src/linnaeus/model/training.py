@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def train(
     step("fit", 1, 4)
     estimator.fit(X, y)
     closed = taxonomy.closure(taxonomy.encode(part.labels))
+    own_labels = taxonomy.most_specific(closed)
     model = Model(
         taxonomy, fitted, estimator,
         about={
@@ -70,6 +72,7 @@ def train(
             "certificate": certificate(estimator),
         },
         train_counts=np.bincount(closed.indices, minlength=len(taxonomy)),
+        own_counts=np.bincount(own_labels.indices, minlength=len(taxonomy)),
         closed_answers=several and closed.nnz == sum(map(len, part.labels)),
     )  # fmt: skip
 
@@ -107,10 +110,8 @@ def _with_rule(
 def _told(
     model: Model, rule: Any, name: str, told: dict[str, Any], held_out: HeldOut | None = None
 ) -> Model:
-    return Model(
-        model.taxonomy, model.features, model.estimator, rule, name,
-        {**model.about, "rule": told}, model.train_counts, held_out, model.closed_answers,
-    )  # fmt: skip
+    about = {**model.about, "rule": told}
+    return replace(model, rule=rule, rule_name=name, about=about, held_out=held_out)
 
 
 def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:

@@ -9,7 +9,8 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "demo": ("DemoResult", "demo"),
+    "comparing": ("Compared", "compare", "write_evaluation"),
+    "demonstrating": ("DemoResult", "demo"),
     "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
     "explaining": ("Place", "explain", "explain_label"),
     "listing": ("list_methods", "list_rules", "method_parameters"),

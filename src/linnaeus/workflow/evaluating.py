@@ -71,7 +71,7 @@ def evaluate(
     closed = model.decide(X, scores)
     report = compare_sets(
         model.taxonomy, examples.labels, closed, scores,
-        train_counts=model.train_counts, classes=model.columns,
+        train_counts=model.own_counts, classes=model.columns,
     )  # fmt: skip
     found = None
     if with_sweep:

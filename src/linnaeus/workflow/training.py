@@ -49,7 +49,7 @@ def train(
 
     data : a folder (its training part is learnt from), or a file beside a taxonomy
     """
-    storage.check_target(target)
+    storage.check_target(Path(target))
     start = time.perf_counter()
     if step is not None:
         step("read", 0, 4)
