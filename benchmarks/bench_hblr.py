@@ -16,13 +16,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench_real import HERE, load
-from benchmarks.gopal_paper import BAYES, NAMES
+from benchmarks.bench_real import HERE
 from benchmarks.recording import publish
 from linnaeus import HBLR, CorrelatedMNL
 from linnaeus.metrics import calibration, evaluate
 from linnaeus.metrics.inputs import label_pair
 from linnaeus.protocols.bootstrap import f1_spread
+from linnaeus.reproduction.figures_gopal import BAYES, NAMES
+from linnaeus.reproduction.gopal_data import load
 
 MODELS = ("M1", "M2", "M3")
 COLUMNS = ("model", "micro F1", "+-", "paper", "macro F1", "+-", "paper", "calibration", "rounds",
@@ -47,8 +48,8 @@ def methods(name: str, taxonomy: Any) -> dict[str, Any]:
     return out
 
 
-def measure(name: str, folder: Path) -> None:
-    taxonomy, X, y, X_test, truth = load(folder)
+def measure(root: Path, name: str) -> None:
+    taxonomy, X, y, X_test, truth = load(root, name)
     rows: list[list[Any]] = []
     for kind, model in methods(name, taxonomy).items():
         began = time.process_time()
@@ -84,7 +85,7 @@ def main() -> None:
         print(f"There is no folder {root}: nothing to measure.", file=sys.stderr)
         return
     for name in os.environ.get("COLLECTION_NAMES", "ImCLEF07A,news20,lshtc-small-val").split(","):
-        measure(name, root / name)
+        measure(root, name)
 
 
 if __name__ == "__main__":

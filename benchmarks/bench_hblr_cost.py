@@ -21,8 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.bench_memory import forget_peak, resident
-from benchmarks.bench_real import load
 from benchmarks.recording import in_fresh_process, publish
+from linnaeus.reproduction.gopal_data import load
 
 CS = {"ImCLEF07A": 0.1, "news20": 10.0, "lshtc-small-val": 10.0}
 REPEATS = 2
@@ -39,7 +39,7 @@ def estimator(name: str, model: str, tax: Any) -> Any:
 
 def fit(name: str, model: str) -> dict[str, Any]:
     """Cost and result of one model in this process."""
-    tax, X, y, X_test, truth = load(ROOT / name)
+    tax, X, y, X_test, truth = load(ROOT, name)
     X, X_test = sp.csr_array(X), sp.csr_array(X_test)
     make = estimator(name, model, tax)
     probe = np.unique(y, return_index=True)[1][:200]

@@ -1,10 +1,8 @@
 """The label-set protocol of [GopalYang2015] beside its Tables II to IV, a record per collection.
 
 C is chosen from 0.001 to 1,000 by cross-validation on the training part; where rows have several
-labels, each has a threshold of its own, learnt from out-of-fold scores. Label sets of RCV1 are
-closed upwards. ``rcv1-30k`` takes the most specific labels for the truth; ``rcv1-30k-closed``, as
-the paper seems to do (it counts 3.18 labels per row), takes every label for one, those of inner
-nodes by way of a misc leaf.
+labels, each has a threshold of its own, learnt from out-of-fold scores.
+`linnaeus.reproduction.gopal_data` tells what ``rcv1-30k`` and ``rcv1-30k-closed`` are.
 
 Looks for the folder ``shared/data`` beside the checkout, or the one that COLLECTIONS names. With
 commas, COLLECTION_NAMES and PROTOCOL_METHODS choose some, and PROTOCOL_CS other values of C; FOLDS
@@ -22,30 +20,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks import bench_real, gopal_paper, recording
-from linnaeus import Taxonomy, workflow
+from benchmarks import recording
+from linnaeus import workflow
 from linnaeus.methods import table_methods
 from linnaeus.metrics.display import daggers
 from linnaeus.protocols import BASELINES, Against, LabelSetStudy, Outcome, label_set_study
+from linnaeus.reproduction import figures_gopal as gopal_paper
+from linnaeus.reproduction.gopal_data import load
 
 COLUMNS = (
     "method", "micro F1", "±", "macro F1", "± ", "hier. F1", "hier. macro", "paper micro",
     "paper macro", "C", "CPU s, C", "CPU s, fit", "paper min", "against: micro/macro", "note",
 )  # fmt: skip
 VARIABLES = ("PROTOCOL_METHODS", "PROTOCOL_CS", "FOLDS")
-
-
-def load(root: Path, name: str) -> tuple[Taxonomy, Any, Any, Any, Any]:
-    """Taxonomy, features and labels of the training part, the same of the test part."""
-    tax, X, y, X_test, truth = bench_real.load(root / name.removesuffix("-closed"))
-    if not name.endswith("-closed"):
-        return tax, X, y, X_test, truth
-    grown = tax.with_misc()
-    leaf = {v: v for v in tax.nodes} | {v: misc for misc, v in grown.misc.items()}
-    grown = Taxonomy.from_edges(grown.edges)  # misc leaves are classes by their own names
-    parts = (tax.decode(tax.closure(Y)) for Y in (y, tax.encode(truth)))
-    labels = [[[leaf[v] for v in row] for row in rows] for rows in parts]
-    return grown, X, labels[0], X_test, labels[1]
 
 
 def run(root: Path, name: str) -> None:

@@ -16,13 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import TfidfTransformer
 
 import linnaeus
 from linnaeus.files import atomic_write
-from linnaeus.io import read_collection
 from linnaeus.metrics import evaluate
-from linnaeus.text import TfidfVectorizer
+from linnaeus.reproduction.gopal_data import load
 from linnaeus.tuning import c_path
 
 HERE = Path(__file__).resolve().parent
@@ -35,36 +33,8 @@ CS = (0.01, 0.1, 1.0, 10.0)
 DENSE_CS = (0.01, 0.03, 0.1, 0.3, 1.0)  # larger ones lose, and are slow on few features
 
 
-def load(folder: Path):
-    """Features of both parts, and labels: names where every row has one, else indicators."""
-    files = {}
-    if folder.name == "ImCLEF07A":
-        files = {"train": "train.csv.gz", "test": "test.csv.gz"}
-    if folder.name == "lshtc-small-val":
-        files = {"taxonomy": "taxonomy_collapsed.tsv"}
-    data = read_collection(folder, **files)
-    tax, train, test = data.taxonomy, data.part("train"), data.part("test")
-    if train.texts is not None:
-        words = TfidfVectorizer(min_df=2, sublinear_tf=True)
-        X, X_test = words.fit_transform(train.texts), words.transform(test.texts)
-    elif folder.name == "lshtc-small-val":  # raw counts of words
-        weights = TfidfTransformer(sublinear_tf=True).fit(train.X)
-        X, X_test = weights.transform(train.X), weights.transform(test.X)
-        seen = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))  # 2 % of the numbers
-        X, X_test = X[:, seen], X_test[:, seen]
-    elif sp.issparse(train.X):
-        X, X_test = train.X, test.X
-    else:
-        mean, deviation = train.X.mean(axis=0), train.X.std(axis=0, ddof=1)
-        X, X_test = (train.X - mean) / deviation, (test.X - mean) / deviation
-    own = [tax.decode(tax.most_specific(data.Y(part))) for part in ("train", "test")]
-    if all(len(row) == 1 for row in own[0]):
-        return tax, X, np.array([row[0] for row in own[0]]), X_test, own[1]
-    return tax, X, data.Y("train"), X_test, own[1]
-
-
-def run(name: str, folder: Path, records: dict) -> None:
-    tax, X, y, X_test, truth = load(folder)
+def run(root: Path, name: str, records: dict) -> None:
+    tax, X, y, X_test, truth = load(root, name)
     Cs = CS if sp.issparse(X) else DENSE_CS
     for model_name in os.environ.get("MODELS", ",".join(MODELS)).split(","):
         model = getattr(linnaeus, model_name)(tax, random_state=0, n_jobs=2)
@@ -106,7 +76,7 @@ def main() -> None:
         f"{'collection':16} {'model':20} {'':8} {'micro F1':>9} {'macro F1':>9} {'hier. F1':>9} CPU"
     )
     for name in os.environ.get("COLLECTION_NAMES", ",".join(NAMES)).split(","):
-        run(name, root / name, {})
+        run(root, name, {})
 
 
 if __name__ == "__main__":

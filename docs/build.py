@@ -8,7 +8,6 @@ own help tells it. No network is needed.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import runpy
@@ -24,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
 IMAGES = HERE / "images"
 MADE = HERE.parent / "build" / "docs"
-WIDTH = 88  # of a terminal, in characters
+WIDTH = 100  # of a terminal, in characters
 
 
 class Example(NamedTuple):
@@ -74,7 +73,7 @@ def read_example(path: Path) -> Example:
 def run_example(name: str, folder: Path) -> Ran:
     """Run an example; it draws into `folder`, under its own name."""
     before = set(folder.iterdir())
-    printed = io.StringIO()
+    printed = StringIO()
     start = time.perf_counter()
     with contextlib.redirect_stdout(printed):
         runpy.run_path(
@@ -162,8 +161,9 @@ def commands() -> list[list[str]]:
 def help_of(command: list[str]) -> str:
     """The help of a command, in a terminal of fixed width and without colours."""
     plain = {"COLUMNS": str(WIDTH), "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    program = "import sys; sys.argv[0] = 'linnaeus'; from linnaeus.cli.main import run; run()"
     told = subprocess.run(
-        [sys.executable, "-m", "linnaeus.cli.main", *command, "--help"],
+        [sys.executable, "-c", program, *command, "--help"],
         env={**os.environ, **plain}, check=True, capture_output=True, text=True, encoding="utf-8",
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in told.stdout.strip("\n").splitlines()).strip("\n")

@@ -7,6 +7,7 @@ made here. Nothing is copied into ``docs/pages``.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 DOCS = Path(__file__).resolve().parent
-MADE = DOCS.parent / "build" / "docs"  # by docs/build.py
+MADE = Path(os.environ.get("DOCS_MADE", DOCS.parent / "build" / "docs"))  # by docs/build.py
 SOURCES = DOCS / "references.bib"
 ESTIMATORS = {
     "flat": "One model per class",
@@ -72,7 +73,9 @@ def _table_of_methods() -> str:
 
     rows = ["| method | when | cost | limits |", "|---|---|---|---|"]
     for name, info in INFO.items():
-        rows.append(f"| [{name}](methods/{name}.md) | {info.advice} | {info.cost} | {info.limits} |")
+        rows.append(
+            f"| [{name}](methods/{name}.md) | {info.advice} | {info.cost} | {info.limits} |"
+        )
     return "\n".join(rows)
 
 
@@ -105,7 +108,8 @@ def _reference() -> dict[str, str]:
     pages, rows = {}, []
     for stem, title in ESTIMATORS.items():
         pages[f"api/{stem}.md"] = _page(title, f"linnaeus.estimators.{stem}")
-        rows.append(f"- [{title}]({stem}.md)")
+        classes = ", ".join(f"`{name}`" for name in _exported(f"linnaeus.estimators.{stem}"))
+        rows.append(f"- [{title}]({stem}.md): {classes}")
     rows += ["", "## Modules", ""]
     for name in modules():
         about = _first_line(name)
@@ -115,8 +119,15 @@ def _reference() -> dict[str, str]:
     return {"api/index.md": head + "\n".join(rows) + "\n", **pages}
 
 
+def _exported(module: str) -> list[str]:
+    import linnaeus
+
+    return [name for name, home in linnaeus._EXPORTS.items() if home == module]
+
+
 def _page(title: str, module: str) -> str:
-    return f"# {title}\n\n::: {module}\n    options:\n      show_root_heading: false\n"
+    options = "      show_root_heading: false\n      show_root_toc_entry: false\n"
+    return f"# {title}\n\n::: {module}\n    options:\n{options}"
 
 
 def modules() -> list[str]:

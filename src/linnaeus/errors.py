@@ -29,12 +29,23 @@ def nearest(name: object, known: Iterable[object]) -> str:
     if not isinstance(name, str) or len(name) > 100:
         return ""
     texts = [k for k in islice(known, 20_000) if isinstance(k, str)]
-    close = difflib.get_close_matches(name, texts, 1)
+    close = [k for k in texts if k.casefold() == name.casefold()]
+    close = close or difflib.get_close_matches(name, texts, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 class UserError(ValueError):
     """A mistake in what the user gave; the message says how to mend it."""
+
+
+def check_like(default: object, value: object, what: str) -> None:
+    """Refuse a text, a list or the like where the default of a parameter is a number.
+
+    what : the parameter, as the message is to name it
+    """
+    number = isinstance(default, int | float) and not isinstance(default, bool)
+    if number and isinstance(value, bool | str | list | dict):
+        raise UserError(f"{what} is {shorten(value)}, where a number is needed, such as {default}.")
 
 
 class TaxonomyError(UserError):

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, check_like, nearest, shorten
 
 METHODS = {
     "svm": "FlatSVM",
@@ -192,6 +192,9 @@ def make(
             )
     common = {"random_state": seed, "n_jobs": jobs}
     common = {key: value for key, value in common.items() if key in takes}
+    for parameter, value in (parameters or {}).items():
+        default = (takes | common)[parameter]
+        check_like(default, value, f"The parameter {parameter!r} of {name!r}")
     return model.set_params(**common | dict(parameters or {}))
 
 
@@ -228,7 +231,7 @@ def parse_parameters(given: Iterable[str]) -> dict[str, Any]:
     for text in given:
         name, sign, value = text.partition("=")
         if not (name and sign):
-            raise UserError(f"The parameter {shorten(text)} is not written name=value.")
+            raise UserError(f"The parameter {shorten(text)} is not written name=value, as C=10 is.")
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -9,7 +9,10 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**32 - 1, help="The same seed gives the same result."),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads to use; -1 for all cores.")]
 TaxonomyPath = Annotated[
     Path,

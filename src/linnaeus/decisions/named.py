@@ -25,7 +25,7 @@ from linnaeus.decisions.rcut import RCut
 from linnaeus.decisions.scut import SCut
 from linnaeus.decisions.set_size import SetSize
 from linnaeus.decisions.threshold import Threshold
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.inference.rows import FloatArray, as_matrix
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.labelsets import as_indicator
@@ -121,13 +121,14 @@ def make_rule(name: str, taxonomy: Taxonomy, **parameters: Any) -> Decision:
             f"Use one of: {', '.join(RULES)}."
         )
     known = _parameters(name)
-    for parameter in parameters:
+    for parameter, value in parameters.items():
         if parameter not in known:
             takes = f"It takes: {', '.join(known)}" if known else "It takes none"
             raise UserError(
                 f"The rule {name!r} has no parameter {parameter!r}{nearest(parameter, known)}. "
                 f"{takes}."
             )
+        check_like(known[parameter], value, f"The parameter {parameter!r} of the rule {name!r}")
     return RULES[name].make(taxonomy=taxonomy, **parameters)
 
 
@@ -151,7 +152,7 @@ def fit_rule(
     """
     matrix, columns = as_matrix(scores), tuple(columns)
     given = as_indicator(taxonomy, Y)
-    known = _parameters(name) if name in RULES else ()
+    known = _parameters(name) if name in RULES else {}
     suited = _suited(name, matrix, taxonomy, closed)
     more = {key: value for key, value in suited.items() if key in known}
     rule = make_rule(name, taxonomy, **{**more, **parameters})
@@ -187,10 +188,11 @@ def closed_steps(taxonomy: Taxonomy) -> int:
     return len(taxonomy) * (1 if taxonomy.is_tree else CUT_STEPS)
 
 
-def _parameters(name: str) -> tuple[str, ...]:
-    """The parameters of a rule that are its own."""
+def _parameters(name: str) -> dict[str, Any]:
+    """The parameters of a rule that are its own, with their defaults."""
     common = {"estimator", "taxonomy", "cv", "random_state"}
-    return tuple(p for p in inspect.signature(RULES[name].make).parameters if p not in common)
+    takes = inspect.signature(RULES[name].make).parameters
+    return {key: entry.default for key, entry in takes.items() if key not in common}
 
 
 def _suited(name: str, scores: FloatArray, taxonomy: Taxonomy, closed: bool) -> dict[str, Any]:

@@ -63,9 +63,9 @@ class RCut(Decision):
 
     def _decide_block(self, block: FloatArray) -> BoolArray:
         k = self.k_ if self.k is None else self.k
-        if not 1 <= k <= block.shape[1]:
+        if not isinstance(k, int | np.integer) or not 1 <= k <= block.shape[1]:
             raise UserError(
-                f"k={k} labels cannot be taken of {block.shape[1]}. Use 1 to {block.shape[1]}."
+                f"k={k!r} labels cannot be taken of {block.shape[1]}. Use 1 to {block.shape[1]}."
             )
         return top_mask(block, k)
 

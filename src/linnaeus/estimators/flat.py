@@ -95,7 +95,7 @@ class FlatSVM(LinearClassifier):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        check_positive(C=self.C, tol=self.tol)
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = dual.solve(

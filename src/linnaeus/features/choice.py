@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from linnaeus.collection import Part
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.features.tables import TableFeatures
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
@@ -92,12 +92,13 @@ def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = 
         )
     own = {name: tuple(v) if isinstance(v, list) else v for name, v in (parameters or {}).items()}
     takes = KINDS[kind].make(part).get_params()
-    for name in own:
+    for name, value in own.items():
         if name not in takes:
             raise UserError(
                 f"The features {kind!r} have no parameter {shorten(name)}{nearest(name, takes)}. "
                 f"They have: {', '.join(takes)}."
             )
+        check_like(takes[name], value, f"The parameter {name!r} of the features {kind!r}")
     return KINDS[kind].make(part, **own)
 
 

@@ -38,6 +38,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     scale_ : what was chosen
+    sparse_ : whether the table was sparse
     mean_, deviation_ : (n_features,), of the values that are there
     idf_ : (n_features,), the weights of the columns
 
@@ -64,6 +65,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = self._valid(X, reset=True)
         if self.scale not in SCALES:
             raise UserError(f"scale is {shorten(self.scale)}. Use one of: {', '.join(SCALES)}.")
+        self.sparse_ = sp.issparse(X)
         self.scale_ = self._suited(X) if self.scale == "auto" else self.scale
         if sp.issparse(X) and self.scale_ == "standard":
             raise UserError(

@@ -11,12 +11,44 @@ parquet    columns as in csv; `labels` may hold lists
 =========  =====================================================================================
 
 `read_collection` reads a folder, `iter_rows` streams one file, `collect` makes a part of examples,
-`write_jsonl` writes one.
+`write_collection` writes a folder, `write_jsonl`, `write_svm` and `write_csv` one part. The
+`read_...` functions of `linnaeus.io.originals` read collections as their makers publish them.
 """
 
 from linnaeus.io.build import collect
+from linnaeus.io.originals import (
+    read_clus,
+    read_lshtc,
+    read_newsgroups,
+    read_ohsumed,
+    read_rcv1,
+    read_wipo,
+)
 from linnaeus.io.read import iter_rows, read_collection
 from linnaeus.io.rows import Example, SparseRow
-from linnaeus.io.write import write_jsonl
+from linnaeus.io.write import (
+    write_collection,
+    write_csv,
+    write_jsonl,
+    write_label_ids,
+    write_svm,
+)
 
-__all__ = ["Example", "SparseRow", "collect", "iter_rows", "read_collection", "write_jsonl"]
+__all__ = [
+    "Example",
+    "SparseRow",
+    "collect",
+    "iter_rows",
+    "read_clus",
+    "read_collection",
+    "read_lshtc",
+    "read_newsgroups",
+    "read_ohsumed",
+    "read_rcv1",
+    "read_wipo",
+    "write_collection",
+    "write_csv",
+    "write_jsonl",
+    "write_label_ids",
+    "write_svm",
+]

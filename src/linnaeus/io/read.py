@@ -136,11 +136,13 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     """The file of each part that there is."""
     found = {name: find_file(folder, name, file, READERS) for name, file in given.items()}
     files = {name: file for name, file in found.items() if file is not None}
+    for file in files.values():
+        _reader(file)  # an unknown suffix is an error that names it
     if not files:
         raise UserError(
             f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
             f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or name it: "
-            f'train="...".'
+            f'{next(iter(given))}="..." (on the command line give the file in place of the folder).'
         )
     return files
 
@@ -158,7 +160,8 @@ def _taxonomy(folder: Path, given: Taxonomy | str | Path | None, files: list[Pat
     raise UserError(
         f"{folder} has no taxonomy: looked for taxonomy.* (an edge list taxonomy.tsv, say, with "
         f"lines 'parent<tab>child'). {listing(folder)} For labels without a hierarchy write lines "
-        f"with an empty parent, or pass taxonomy=Taxonomy.flat(labels)."
+        f"with an empty parent, or pass taxonomy=Taxonomy.flat(labels). A file of another name is "
+        f"given by taxonomy= (--taxonomy)."
     )
 
 

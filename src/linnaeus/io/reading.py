@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from linnaeus.errors import FormatError, shorten
+from linnaeus.errors import FormatError, nearest, shorten
 from linnaeus.io.labels import Labels
 from linnaeus.io.rows import BadRowError, Example
 
@@ -52,12 +52,13 @@ class Reading:
         elif names != known:
             raise self.error(_difference(names, known), line)
 
-    def without_labels(self, what: str, line: int | None) -> None:
+    def without_labels(self, what: str, line: int | None, names: Sequence[str] = ()) -> None:
         """A table has no column of labels: an error where they are needed."""
         if self.needs_labels:
             raise self.error(
-                f"there is no {what}, which a training part must have. Name the column of the "
-                f"labels so, and check that the file is separated as its suffix says.",
+                f"there is no {what}{nearest('labels', names)}, which a training part must have. "
+                f"Name the column of the labels so, and check that the file is separated as its "
+                f"suffix says.",
                 line,
             )
 

@@ -35,7 +35,7 @@ def lay_out(reading: Reading, names: list[str], line: int | None) -> Layout:
     check_columns(reading, names, line)
     at = {name: names.index(name) for name in ("id", "labels", "text") if name in names}
     if "labels" not in at:
-        reading.without_labels("column 'labels'", line)
+        reading.without_labels("column 'labels'", line, names)
     rest = [name for name in names if name not in at]
     if "text" not in at:
         if not rest:

@@ -1,11 +1,18 @@
-"""Which method suits the data, said in one sentence."""
+"""Which method suits the data, said in one sentence that gives the evidence."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from linnaeus.collection import Part
+from linnaeus.errors import UserError
+from linnaeus.methods import INFO
+from linnaeus.model.evidence import advise, kind_of
 from linnaeus.taxonomy import Taxonomy
+
+FOR_SEVERAL: dict[str, dict[str, Any]] = {"hblr": {"link": "binary"}}  # to take several labels
 
 
 class MethodChoice(NamedTuple):
@@ -19,11 +26,37 @@ class MethodChoice(NamedTuple):
 def choose_method(
     method: str | None, part: Part, taxonomy: Taxonomy, several: bool
 ) -> MethodChoice:
-    """The method asked for, or the one that suits the data."""
-    if method == "hblr" and several:
-        return MethodChoice(method, {"link": "binary"}, "as asked, for several labels a row")
+    """The method asked for, or the one that was best on collections like this."""
+    if several and method in FOR_SEVERAL:
+        return MethodChoice(method, FOR_SEVERAL[method], "as asked, for several labels a row")
     if method is not None:
         return MethodChoice(method, {}, "as asked")
-    if not several:
-        return MethodChoice("msvm", {}, "every row has one label: one model of all classes")
-    return MethodChoice("svm", {}, "rows have several labels or none: one machine per class")
+    own = taxonomy.most_specific(taxonomy.encode(part.labels))
+    classes = len(np.union1d(own.indices, taxonomy.leaf_numbers))
+    advice = advise(kind_of(several, taxonomy.is_tree, len(part), classes))
+    parameters = FOR_SEVERAL.get(advice.method, {}) if several else {}
+    return MethodChoice(advice.method, parameters, advice.why)
+
+
+def unsuited(method: str, several: bool, is_tree: bool) -> str:
+    """Why a method cannot learn from such data; empty where it can.
+
+    >>> unsuited("msvm", several=True, is_tree=True)
+    'rows have several labels or none, and msvm takes one a row'
+    """
+    if several and not INFO[method].several and method not in FOR_SEVERAL:
+        return f"rows have several labels or none, and {method} takes one a row"
+    if not is_tree and not INFO[method].dag:
+        return f"nodes have several parents, and {method} takes trees"
+    return ""
+
+
+def check_suited(method: str, several: bool, taxonomy: Taxonomy) -> None:
+    """Refuse a method that cannot learn from such data, and name those that can."""
+    reason = unsuited(method, several, taxonomy.is_tree)
+    if reason:
+        able = [name for name in INFO if not unsuited(name, several, taxonomy.is_tree)]
+        raise UserError(
+            f"The method {method!r} does not suit the data: {reason}. Use one of: "
+            f"{', '.join(able)}."
+        )

@@ -5,7 +5,7 @@ inputs --features--> X --estimator--> scores --rule--> label sets, closed upward
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from linnaeus import storage
 from linnaeus.collection import Part
 from linnaeus.decisions import Decision
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.metrics import Report, evaluate
 from linnaeus.model.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
@@ -107,8 +107,11 @@ class Model:
 
     def names(self, closed: sp.csr_array) -> list[list[Any]]:
         """Closed label sets as lists of names, in the manner of the training labels."""
-        given = closed if self.closed_answers else self.taxonomy.most_specific(closed)
-        return self.taxonomy.decode(given)
+        return self.taxonomy.decode(self.given(closed))
+
+    def given(self, closed: sp.csr_array) -> sp.csr_array:
+        """Closed label sets as `predict` gives them: whole, or the most specific labels."""
+        return closed if self.closed_answers else self.taxonomy.most_specific(closed)
 
     def evaluate(self, inputs: Any, labels: Sequence[Sequence[Any]]) -> Report:
         """How good the label sets and the scores are."""
@@ -129,6 +132,7 @@ class Model:
         inputs, labels : examples for the rule to learn from; if not given, the held-out scores
             of the training rows that the model keeps
         """
+        check_rule(name, parameters)
         if name == OWN:
             return replace(self, rule=None, rule_name=OWN, about=self._told(OWN, parameters))
         learns = make_rule(name, self.taxonomy, **parameters)._learns()
@@ -136,10 +140,14 @@ class Model:
         rule = fit_rule(
             name, scores, Y, self.taxonomy, self.columns, closed=self.closed, **parameters
         )
+        rule.decide(scores[:1])  # a value that cannot be decided by is an error now, not later
         return replace(self, rule=rule, rule_name=name, about=self._told(name, parameters))
 
     def _told(self, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        rule = {"name": name, "parameters": parameters, "why": "as asked"}
+        rule: dict[str, Any] = {"name": name, "parameters": parameters, "why": "as asked"}
+        table = self.about.get("rule", {}).get("table")
+        if table:  # what the rules reached stays known
+            rule["table"] = [{**row, "chosen": row["rule"] == name} for row in table]
         return {**self.about, "rule": rule}
 
     def _examples(self, name: str, learns: bool, inputs: Any, labels: Any) -> tuple[Any, Any]:
@@ -159,6 +167,21 @@ class Model:
     def save(self, path: str | Path) -> None:
         """Write the model as a directory, whole or not at all; read it with `linnaeus.load`."""
         storage.save(self, path, about=self.about)
+
+
+def check_rule(name: str, parameters: Mapping[str, Any]) -> None:
+    """Refuse a rule that is not known, before any work is done for it."""
+    known = (OWN, *RULES)
+    if name not in known:
+        raise UserError(
+            f"The rule {shorten(name)} is not known{nearest(name, known)}. "
+            f"Use one of: {', '.join(known)}."
+        )
+    if name == OWN and parameters:
+        raise UserError(
+            f"The rule {OWN!r} takes no parameters, but {', '.join(parameters)} is given. Leave "
+            f"that out, or name a rule that has it."
+        )
 
 
 def inputs_of(part: Part) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +12,12 @@ import scipy.sparse as sp
 
 from linnaeus.collection import Part
 from linnaeus.decisions.rules import choose_rule
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, shorten
 from linnaeus.features import Choice, choose_features
 from linnaeus.methods import INFO, make
-from linnaeus.model.choice import choose_method
+from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.model import OWN, Model, inputs_of
+from linnaeus.model.model import OWN, Model, check_rule, inputs_of
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
@@ -50,14 +51,18 @@ def train(
     """
     step = step or (lambda *_: None)
     y, several = targets(part, taxonomy)
+    if rule != "auto":
+        check_rule(rule, rule_parameters or {})
     chosen = choose_method(method, part, taxonomy, several)
     estimator = make(
         chosen.method, taxonomy, chosen.parameters | dict(parameters or {}), seed, jobs
     )
+    check_suited(chosen.method, several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     step("fit", 1, 4)
-    estimator.fit(X, y)
+    with _blaming(f"The method {chosen.method!r}", parameters):
+        estimator.fit(X, y)
     closed = taxonomy.closure(taxonomy.encode(part.labels))
     own_labels = taxonomy.most_specific(closed)
     model = Model(
@@ -122,6 +127,11 @@ def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:
     if not len(part):
         raise UserError("There are no training rows. Give some.")
     Y = taxonomy.encode(part.labels)
+    if not Y.nnz:
+        raise UserError(
+            f"None of the {Y.shape[0]:,} training rows has a label, so there is nothing to learn. "
+            f"Put the labels into a column or field called 'labels'."
+        )
     own = taxonomy.most_specific(Y)
     if (np.diff(own.indptr) == 1).all():
         return np.array(taxonomy.nodes)[own.indices], False
@@ -136,9 +146,26 @@ def _featured(
         X = features.transform(inputs_of(part)) if X is None else X
         return features, X, {"kind": type(features).__name__, "why": "as given"}
     choice: Choice = choose_features(part, features, parameters)
-    X = choice.features.fit_transform(inputs_of(part))
+    with _blaming(f"The features {choice.kind!r}", parameters):
+        X = choice.features.fit_transform(inputs_of(part))
     told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
     return choice.features, X, told
+
+
+@contextmanager
+def _blaming(what: str, parameters: Mapping[str, Any] | None) -> Iterator[None]:
+    """Where values of parameters do not work, say which were given."""
+    try:
+        yield
+    except UserError:
+        raise
+    except (TypeError, ValueError) as error:
+        if not parameters:
+            raise
+        given = ", ".join(f"{name}={shorten(value)}" for name, value in parameters.items())
+        raise UserError(
+            f"{what} cannot be fitted with {given}: {error}. Check these values."
+        ) from error
 
 
 def summary(part: Part, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:

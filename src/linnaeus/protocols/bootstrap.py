@@ -1,4 +1,4 @@
-"""Standard errors of micro and macro F1: test rows drawn again, with replacement.
+"""Standard errors by drawing test rows again, with replacement.
 
 With c_bi, how often row i is in draw b, the counts of class k in that draw are sums over rows,
 
@@ -6,11 +6,12 @@ With c_bi, how often row i is in draw b, the counts of class k in that draw are 
 
 so all draws together are two products of c with sparse matrices, and F1_bk = 2 TP_bk / A_bk. The
 standard error is the standard deviation over the draws. A class that a draw lacks scores 0 there.
+`spread_of_sums` does the same for any figures that are functions of sums over the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +49,27 @@ def f1_spread(pair: Pair, n_draws: int = 1000, random_state: Any = 0) -> Spread:
         found.append((micro, _f1(tp, total).mean(axis=1)))
     micro, macro = (np.concatenate(values) for values in zip(*found, strict=True))
     return Spread(float(micro.std(ddof=1)), float(macro.std(ddof=1)))
+
+
+def spread_of_sums(
+    counts: np.ndarray,
+    figures: Callable[[np.ndarray], np.ndarray],
+    n_draws: int = 1000,
+    random_state: Any = 0,
+) -> np.ndarray:
+    """Bootstrap standard errors of figures that depend on sums over the rows alone.
+
+    counts : (n_rows, n_counts) what each row adds
+    figures : from sums (n_draws, n_counts) to figures (n_draws, n_figures)
+
+    >>> spread_of_sums(np.ones((9, 1)), lambda sums: sums / 9, 10)
+    array([0.])
+    """
+    check_draws(n_draws)
+    n = counts.shape[0]
+    size = max(1, NUMBERS // max(n, 1))
+    found = [figures(times @ counts) for times in _draws(n, n_draws, size, random_state)]
+    return np.asarray(np.concatenate(found).std(axis=0, ddof=1))
 
 
 def check_draws(n_draws: int) -> None:

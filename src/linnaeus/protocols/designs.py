@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from linnaeus.errors import UserError
-from linnaeus.protocols.runs import Callback, Data, run
+from linnaeus.protocols.runs import Callback, Data, run, run_in_blocks
 from linnaeus.protocols.study import Study
 from linnaeus.splits import Split, at_most_per_class, k_folds, t_per_class
 from linnaeus.taxonomy import Taxonomy
@@ -94,6 +94,34 @@ def per_class_study(
         if any(test.size == 0 for _, test in parts):
             raise UserError(f"With {name} every row is trained on. Use a smaller t.")
     return run(splits, estimators, data, loss, callback)
+
+
+def held_out_ranking(
+    estimators: Any,
+    X: Any,
+    y: Any,
+    taxonomy: Taxonomy,
+    *,
+    train: Any,
+    test: Any,
+    blocks: int = 50,
+    loss: Any = None,
+    callback: Callback | None = None,
+) -> Study:
+    """Metrics of one given division into training and test rows.
+
+    The condition "all" has one value, of all test rows. The condition "blocks" has one for each of
+    so many blocks of test rows, in the order given: their scatter gives standard errors, and two
+    methods can be compared block by block. Other parameters as for `cross_validate_ranking`.
+    """
+    rows = np.asarray(test)
+    if not 1 <= blocks <= rows.size:
+        raise UserError(
+            f"blocks is {blocks}, but there are {rows.size} test rows. Use 1 to that number."
+        )
+    data = Data.of(X, y, taxonomy)
+    parts = np.array_split(rows, blocks)
+    return run_in_blocks(np.asarray(train), parts, estimators, data, loss, callback)
 
 
 def random_hierarchies(taxonomy: Taxonomy, n: int, random_state: Any = 0) -> list[Taxonomy]:

@@ -70,9 +70,7 @@ def run(
     callback: Callback | None,
 ) -> Study:  # fmt: skip
     """Fit every method on every division."""
-    methods = estimators if isinstance(estimators, Mapping) else {_name(estimators): estimators}
-    if not methods:
-        raise UserError("No methods are given. Give a classifier, or {name: classifier}.")
+    methods = _methods(estimators)
     if not all(splits.values()) or not splits:
         raise UserError("There are no folds to fit. Give at least one pair of row numbers.")
     total, done = sum(map(len, splits.values())) * len(methods), 0
@@ -91,6 +89,37 @@ def run(
             for method, rows in found.items()
         }
     return Study(values)
+
+
+def run_in_blocks(
+    train: np.ndarray, blocks: list[np.ndarray], estimators: Any, data: Data, loss: Any,
+    callback: Callback | None,
+) -> Study:  # fmt: skip
+    """Fit every method once; its metrics on all test rows, and on each block of them."""
+    methods, test = _methods(estimators), np.concatenate(blocks)
+    ends = np.cumsum([block.size for block in blocks])[:-1]
+    whole, parts = {}, {}
+    for done, (method, estimator) in enumerate(methods.items(), 1):
+        scores = _scores(estimator, data, train, test)
+        rows = [
+            _measure(data, block, own, loss)
+            for block, own in zip(blocks, np.split(scores, ends), strict=True)
+        ]
+        whole[method] = dict(
+            zip(METRICS, np.array([_measure(data, test, scores, loss)]).T, strict=True)
+        )
+        parts[method] = dict(zip(METRICS, np.array(rows).T, strict=True))
+        if callback is not None:
+            callback(done, len(methods))
+    return Study({"all": whole, "blocks": parts})
+
+
+def _methods(estimators: Any) -> Mapping[Any, Any]:
+    """By their names; at least one."""
+    methods = estimators if isinstance(estimators, Mapping) else {_name(estimators): estimators}
+    if not methods:
+        raise UserError("No methods are given. Give a classifier, or {name: classifier}.")
+    return methods
 
 
 def _name(estimator: Any) -> str:

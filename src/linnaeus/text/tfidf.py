@@ -9,6 +9,7 @@ unit-length term counts of [Cai2008] are ``idf=False``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
@@ -223,11 +224,17 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise UserError(
                 f"stop_words is {shorten(self.stop_words)}. Use 'english', or a list of words."
             )
-        shortest, longest = self.ngram_range
-        if not 1 <= shortest <= longest:
+        if not _is_range(self.ngram_range):
             raise UserError(
                 f"ngram_range is {shorten(self.ngram_range)}. Use (shortest, longest) from 1 up."
             )
+        try:
+            re.compile(self.token_pattern)
+        except (re.error, TypeError) as error:
+            raise UserError(
+                f"token_pattern is {shorten(self.token_pattern)}, which is no regular expression "
+                f"({error})."
+            ) from None
         if self.norm not in ("l1", "l2", None):
             raise UserError(f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or None.")
         if self.min_df < 0:
@@ -285,3 +292,11 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _is_range(value: Any) -> bool:
+    """Whether this is (shortest, longest), whole numbers from 1 up."""
+    pair = isinstance(value, tuple | list) and len(value) == 2
+    if not pair or not all(isinstance(n, int | np.integer) for n in value):
+        return False
+    return bool(1 <= value[0] <= value[1])

@@ -13,9 +13,11 @@ _NAMES = {
     "demonstrating": ("DemoResult", "demo"),
     "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
     "explaining": ("Place", "explain", "explain_label"),
+    "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
     "parts": ("Step",),
-    "predicting": ("Predicted", "count_rows", "predict"),
+    "predicting": ("Predicted", "predict"),
+    "rows": ("count_rows",),
     "studies": ("CS", "label_set_methods", "label_set_protocol", "protocol"),
     "taxonomies": (
         "LearnedTaxonomy",

@@ -13,8 +13,8 @@ from linnaeus.errors import UserError
 from linnaeus.metrics import Report
 from linnaeus.metrics.evaluate import evaluate as compare_sets
 from linnaeus.model import Model, inputs_of
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.parts import Step
+from linnaeus.workflow.rows import read_examples
 
 
 class Evaluated(NamedTuple):
@@ -64,7 +64,7 @@ def evaluate(
     if rule is not None:
         model = model.with_rule(rule)
     step("read", 1, 3)
-    examples = read_examples(data, model.taxonomy, part, skip_bad)
+    examples = read_examples(data, model, part, skip_bad)
     step("score", 2, 3)
     X = model.transform(inputs_of(examples))
     scores = np.asarray(model.estimator.decision_function(X))
@@ -83,24 +83,6 @@ def evaluate(
     return Evaluated(model, examples, report, found, closed, scores)
 
 
-def read_examples(
-    data: str | Path, taxonomy: Taxonomy, part: str = "test", skip_bad: bool = False
-) -> Part:
-    """A part of a folder, or a file, with labels of this taxonomy."""
-    from linnaeus.io import read_collection
-
-    data = Path(data)
-    if data.is_dir():
-        found = read_collection(data, taxonomy=taxonomy, parts=[part], skip_bad=skip_bad)
-        return found.part(part)
-    if not data.exists():
-        raise UserError(f"There is no file or folder {data}. Check the path.")
-    found = read_collection(
-        data.parent, taxonomy=taxonomy, test=data.resolve(), parts=["test"], skip_bad=skip_bad
-    )
-    return found.part("test")
-
-
 def change_rule(
     path: str | Path,
     rule: str,
@@ -114,7 +96,7 @@ def change_rule(
     model = load_model(path)
     inputs, labels = None, None
     if data is not None:
-        examples = read_examples(data, model.taxonomy, part)
+        examples = read_examples(data, model, part)
         inputs, labels = inputs_of(examples), examples.labels
     model = model.with_rule(rule, inputs, labels, **parameters or {})
     model.save(path if target is None else target)

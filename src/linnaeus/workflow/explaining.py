@@ -19,7 +19,7 @@ from linnaeus.explanation import explain as explain_input
 from linnaeus.files import atomic_write
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
-from linnaeus.workflow.predicting import blocks, find_rows
+from linnaeus.workflow.rows import blocks, find_rows
 
 
 class Place(NamedTuple):

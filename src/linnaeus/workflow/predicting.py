@@ -7,20 +7,20 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linnaeus.collection import Part
+from linnaeus.decisions.top import top_columns
 from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.files import atomic_path, atomic_write, stem_and_suffix
-from linnaeus.inference import lift
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
+from linnaeus.workflow.rows import blocks, find_rows
 
-BLOCK = 2048  # rows in memory at a time
 FORMATS = ("jsonl", "csv", "tsv", "parquet")
 
 Told = Callable[[int, float], None]  # rows done, seconds since the first
@@ -63,132 +63,81 @@ def predict(
         raise UserError(f"--top is {top}. Use a positive number, or 0 for no ranking.")
     file = find_rows(data, part)
     skipped: list[str] | None = [] if skip_bad else None
+    answers = Answers(model, top)
     rows, start = 0, time.perf_counter()
     with open_writer(target, format, model.has_probabilities, top) as write:
         for block in blocks(file, model, skipped):
-            write(records(model, block, top))
+            write(answers(block))
             rows += len(block)
             if told is not None:
                 told(rows, time.perf_counter() - start)
     return Predicted(str(target), rows, time.perf_counter() - start, tuple(skipped or ()))
 
 
-def find_rows(data: str | Path, part: str) -> Path:
-    """The file to predict: the one given, or that of a part of a folder."""
-    from linnaeus.io.find import find_file, listing
-    from linnaeus.io.read import READERS
+class Answers:
+    """What there is to say about rows: labels, their paths, scores, probabilities, ranking.
 
-    data = Path(data)
-    if not data.is_dir():
-        if not data.exists():
-            raise UserError(f"There is no file or folder {data}. Check the path.")
-        return data
-    file = find_file(data, part, None, READERS)
-    if file is None:
-        raise UserError(
-            f"{data} has no part {part!r}: looked for {part}.* with one of the suffixes "
-            f"{', '.join(READERS)}. {listing(data)} Name another with --part, or a file."
-        )
-    return file
+    A node that is scored only through those below it has the highest score among them, and no
+    probability.
+    """
 
+    def __init__(self, model: Model, top: int = 0) -> None:
+        tax = model.taxonomy
+        self._model, self._top = model, top
+        self._scored = np.full(len(tax), -1)  # the column of each node
+        self._scored[tax.numbers(model.columns)] = np.arange(len(model.columns))
+        self._column = np.where((tax.n_children > 0) & (not model.closed), -1, self._scored)
+        self._paths: dict[int, list[Any]] = {}
+        self._below: dict[int, np.ndarray] = {}
 
-def count_rows(data: str | Path, part: str, most: int = 64 << 20) -> int | None:
-    """How many rows there are, for a plain text file that is quickly counted; else None."""
-    file = find_rows(data, part)
-    if file.suffix not in (".jsonl", ".csv", ".tsv", ".svm") or file.stat().st_size > most:
-        return None
-    with file.open("rb") as handle:
-        lines = sum(block.count(b"\n") for block in iter(lambda: handle.read(1 << 20), b""))
-    return lines - (file.suffix in (".csv", ".tsv"))
+    def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
+        model = self._model
+        X = model.transform(inputs_of(block))
+        scores = np.asarray(model.estimator.decision_function(X))
+        given = model.given(model.decide(X, scores))
+        row = np.repeat(np.arange(len(block)), np.diff(given.indptr))
+        labels = [model.taxonomy.nodes[v] for v in given.indices.tolist()]
+        paths = [self._path(v) for v in given.indices.tolist()]
+        values = self._values(scores, row, given.indices)
+        likely = self._likely(X, row, given.indices) if model.has_probabilities else None
+        best = top_columns(scores, self._top) if self._top else None
+        for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
+            record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
+            record["paths"], record["scores"] = paths[a:b], values[a:b]
+            if likely is not None:
+                record["probabilities"] = likely[a:b]
+            if best is not None:
+                ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
+                record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
+            yield record
 
+    def _values(self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray) -> list[float]:
+        values = scores[row, self._column[nodes]].astype(float)
+        for e in np.flatnonzero(self._column[nodes] < 0).tolist():
+            below = self._columns_below(int(nodes[e]))
+            values[e] = scores[row[e], below].max() if below.size else scores[row[e]].min()
+        return list(map(float, values))
 
-def blocks(
-    file: Path, model: Model, skipped: list[str] | None = None, size: int = BLOCK
-) -> Iterator[Part]:
-    """The rows of a file in blocks, none of which is kept."""
-    from linnaeus.io import collect, iter_rows
+    def _likely(self, X: Any, row: np.ndarray, nodes: np.ndarray) -> list[float | None]:
+        found = np.asarray(self._model.estimator.predict_proba(X))
+        columns = self._column[nodes]
+        values = found[row, columns].astype(float).tolist()
+        return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
 
-    examples = iter_rows(file, feature_names=table_names(model), skipped=skipped)
-    first = True
-    while True:
-        block = collect(islice(examples, size))
-        if not len(block):
-            return
-        if first:
-            check_kind(model, block, file)
-        first = False
-        yield block
+    def _columns_below(self, v: int) -> np.ndarray:
+        if v not in self._below:
+            tax = self._model.taxonomy
+            columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
+            self._below[v] = columns[columns >= 0]
+        return self._below[v]
 
-
-def table_names(model: Model) -> list[str] | None:
-    """The columns that a table must have for this model; None for texts and sparse rows."""
-    names = getattr(model.features, "feature_names", None)
-    return None if names is None else list(names)
-
-
-def check_kind(model: Model, block: Part, file: Path) -> None:
-    """Refuse rows of another kind than the model was trained on."""
-    wants_table = hasattr(model.features, "n_features_in_")
-    if wants_table == (block.texts is None):
-        return
-    kinds = ("features", "texts") if wants_table else ("texts", "features")
-    raise UserError(
-        f"The model was trained on {kinds[0]}, but {file} holds {kinds[1]}. Give rows of the same "
-        f"kind, or train a model on these."
-    )
-
-
-def records(model: Model, block: Part, top: int = 0) -> Iterator[dict[str, Any]]:
-    """What there is to say about each row: labels, their paths, scores, probabilities, ranking."""
-    X = model.transform(inputs_of(block))
-    scores = np.asarray(model.estimator.decision_function(X))
-    closed = model.decide(X, scores)
-    likely = np.asarray(model.estimator.predict_proba(X)) if model.has_probabilities else None
-    place = {name: j for j, name in enumerate(model.columns)}
-    best = _best(scores, top) if top else None
-    paths = _Paths(model)
-    for i, labels in enumerate(model.names(closed)):
-        at = [place.get(label) for label in labels]
-        record: dict[str, Any] = {"id": block.ids[i], "labels": labels}
-        record["paths"] = [paths[label] for label in labels]
-        record["scores"] = [
-            float(scores[i, j]) if j is not None else paths.score(label, scores[i])
-            for label, j in zip(labels, at, strict=True)
-        ]
-        if likely is not None:
-            record["probabilities"] = [None if j is None else float(likely[i, j]) for j in at]
-        if best is not None:
-            record["ranking"] = [
-                {"label": model.columns[j], "score": float(scores[i, j])} for j in best[i]
-            ]
-        yield record
-
-
-class _Paths(dict[Any, list[Any]]):
-    """The nodes above each label and the label itself, from the top; made when asked for."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self._model = model
-
-    def __missing__(self, label: Any) -> list[Any]:
-        tax = self._model.taxonomy
-        above = sorted(tax.index(v) for v in tax.ancestors(label))
-        self[label] = [tax.nodes[v] for v in above]
-        return self[label]
-
-    def score(self, label: Any, row: np.ndarray) -> float:
-        """The highest score below a node that has none of its own."""
-        tax = self._model.taxonomy
-        lifted = lift(tax, row[None], tax.numbers(self._model.columns))
-        return float(lifted[0, tax.index(label)])
-
-
-def _best(scores: np.ndarray, k: int) -> np.ndarray:
-    k = min(k, scores.shape[1])
-    part = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-    order = np.argsort(-np.take_along_axis(scores, part, axis=1), axis=1, kind="stable")
-    return np.asarray(np.take_along_axis(part, order, axis=1))
+    def _path(self, v: int) -> list[Any]:
+        """The nodes above a node and itself, from the top."""
+        if v not in self._paths:
+            tax = self._model.taxonomy
+            above = sorted(tax.index(name) for name in tax.ancestors(tax.nodes[v]))
+            self._paths[v] = [tax.nodes[u] for u in above]
+        return self._paths[v]
 
 
 # -- writing ------------------------------------------------------------------------------
@@ -203,9 +152,10 @@ def open_writer(
     """A function that writes records; the file appears under its name when all are written."""
     format = stem_and_suffix(target)[1] if format is None else format
     if format not in FORMATS:
+        what = f"as {format!r}" if format else f"to {target}, whose name says no format"
         raise UserError(
-            f"Predictions cannot be written as {format!r}. Use a file name that ends in "
-            f"{', '.join(FORMATS)}, or --format."
+            f"Predictions cannot be written {what}. Use a file name that ends in "
+            f"{', '.join(f'.{name}' for name in FORMATS)}, or one of these with --format."
         )
     if format == "parquet":
         with _parquet(target, probabilities, top) as write:

@@ -1,0 +1,105 @@
+"""``linnaeus import``: a published collection as a collection folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from linnaeus.cli.options import Jobs, Json, Quiet, Seed, SkipBad
+from linnaeus.cli.output import print_json
+
+Kind = Annotated[
+    str,
+    typer.Argument(
+        metavar="FORMAT",
+        help="rcv1, newsgroups, lshtc, wipo, ohsumed or clus.",
+        show_default=False,
+    ),
+]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="Your copy: the folder (or file) as it is unpacked; for rcv1 scikit-learn's data "
+        "folder.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    Path, typer.Option("--output", "-o", help="The folder to write; it must not be there yet.")
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        "--select",
+        help="A part of the taxonomy: CCAT (rcv1), D (wipo), H (ohsumed).",
+        show_default=False,
+    ),
+]
+Hierarchy = Annotated[
+    Path | None,
+    typer.Option(
+        "--hierarchy",
+        help="The file of the hierarchy, where it is not found beside the documents.",
+        show_default=False,
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter",
+        "-p",
+        help="Another option of the reader, name=value, such as -p multilabel=true; may be given "
+        "again.",
+    ),
+]
+Plain = Annotated[bool, typer.Option("--plain", help="Write the parts without gzip.")]
+SHOWN = 5  # so many notes are printed
+
+
+def import_(
+    format: Kind,
+    source: Source,
+    output: Target,
+    select: Select = None,
+    hierarchy: Hierarchy = None,
+    parameter: Options = None,
+    plain: Plain = False,
+    skip_bad: SkipBad = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Turn a published collection into a folder that all commands read.
+
+    Example: [bold]linnaeus import wipo wipo-alpha -o wipo-d --select D[/bold]
+    """
+    from linnaeus import workflow
+    from linnaeus.methods import parse_parameters
+
+    options: dict[str, Any] = parse_parameters(parameter or [])
+    named = {"select": select, "hierarchy": hierarchy, "skip_bad": skip_bad or None}
+    options |= {name: value for name, value in named.items() if value is not None}
+    done = workflow.import_collection(format, source, output, compress=not plain, **options)
+    if json:
+        print_json(done.to_dict())
+    elif not quiet:
+        _present(done)
+
+
+def _present(done: Any) -> None:
+    for note in done.notes[:SHOWN]:
+        print(note, file=sys.stderr)
+    if len(done.notes) > SHOWN:
+        print(f"and {len(done.notes) - SHOWN:,} more notes (--json lists all)", file=sys.stderr)
+    print(f"{done.path}: {done.nodes:,} nodes, {done.edges:,} edges")
+    for name, part in done.parts.items():
+        features = "texts" if part["features"] is None else f"{part['features']:,} features"
+        print(
+            f"  {name:<5} {part['rows']:,} rows, {features}, "
+            f"{part['labels_per_row']:.2f} labels a row"
+        )
+    print(f"Next: linnaeus train {done.path} -o MODEL")

@@ -1,0 +1,90 @@
+"""What the study of all methods on all collections recommends, and for which data.
+
+The file recommendations.json is made from the stored study by `linnaeus bench recommend`. It has
+
+    groups    for kinds of data with two collections or more, the method with the best mean rank
+    general   the same over all collections with one label a row, or with several
+    ranks     the mean ranks of all methods
+
+A kind of data with less evidence gets the general recommendation.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+MANY_ROWS, MANY_CLASSES = 5_000, 100
+FILE = "recommendations.json"
+WORDS = {"one": "one label a row", "several": "several labels a row", "dag": "a DAG"}
+
+
+class Kind(NamedTuple):
+    """What data are told apart by."""
+
+    labels: str  # "one" or "several"
+    shape: str  # "tree" or "dag"
+    rows: str  # "few" or "many"
+    classes: str  # "few" or "many"
+
+    def __str__(self) -> str:
+        shape = WORDS.get(self.shape, f"a {self.shape}")
+        return f"{WORDS[self.labels]}, {shape}, {self.rows} rows, {self.classes} classes"
+
+
+class Advice(NamedTuple):
+    """A method, and what speaks for it."""
+
+    method: str
+    why: str
+
+
+def kind_of(several: bool, tree: bool, rows: int, classes: int) -> Kind:
+    """The kind of data with these counts.
+
+    >>> str(kind_of(False, True, 10_000, 20))
+    'one label a row, a tree, many rows, few classes'
+    """
+    return Kind(
+        "several" if several else "one",
+        "tree" if tree else "dag",
+        "many" if rows >= MANY_ROWS else "few",
+        "many" if classes >= MANY_CLASSES else "few",
+    )
+
+
+@cache
+def recommendations() -> dict[str, Any]:
+    """The file, read once."""
+    text = files("linnaeus").joinpath(FILE).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def advise(kind: Kind, found: dict[str, Any] | None = None) -> Advice:
+    """The method for a kind of data: its own group's, or the general one.
+
+    found : recommendations; those of the package if not given
+    """
+    found = recommendations() if found is None else found
+    for group in found["groups"]:
+        if Kind(*(group[name] for name in Kind._fields)) == kind:
+            return Advice(group["method"], _why(group, f"collections like this ({kind})"))
+    general = found["general"][kind.labels]
+    return Advice(general["method"], _why(general, f"collections with {WORDS[kind.labels]}"))
+
+
+def _why(entry: dict[str, Any], which: str) -> str:
+    return f"best mean rank in micro F1, {entry['rank']:.1f}, on {len(entry['collections'])} {which}"
+
+
+def mean_ranks(method: str) -> dict[str, float]:
+    """The mean rank of a method among those it was compared with, by the kind of labels."""
+    tables = recommendations()["ranks"]
+    return {
+        labels: float(table["methods"][method]["rank"])
+        for labels, table in tables.items()
+        if method in table["methods"]
+    }

@@ -1,0 +1,78 @@
+"""How claims of the papers are judged by the stored outcomes.
+
+A claim says that one thing is better than another. It holds where our difference has its direction
+and p is below 5 %; it does not hold where the opposite has; else the data do not decide. Claims
+about cost have no test: they say by what they are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from linnaeus.reproduction.results import Cell, Outcome
+from linnaeus.reproduction.store import Store
+from linnaeus.reproduction.tables import Table
+
+LEVEL = 0.05
+HOLDS, FAILS, OPEN, NO_DATA = "holds", "does not hold", "undecided", "no data"
+
+
+class Verdict(NamedTuple):
+    """holds : "holds", "does not hold", "undecided" or "no data"."""
+
+    holds: str
+    evidence: str
+    pvalue: float | None = None
+
+
+class Results:
+    """Stored outcomes, each table read once."""
+
+    def __init__(self, store: Store, tables: Mapping[str, Table]) -> None:
+        self.store, self.tables = store, tables
+        self._outcomes: dict[str, dict[str, Outcome]] = {}
+
+    def outcomes(self, table: str) -> dict[str, Outcome]:
+        """{unit: outcome}, of the table that a view shows."""
+        name = self.tables[table].of or table if table in self.tables else table
+        if name not in self._outcomes:
+            self._outcomes[name] = self.store.outcomes(name)
+        return self._outcomes[name]
+
+    def cells(self, table: str) -> list[Cell]:
+        """The figures of a table; none where it is not known."""
+        known = self.tables.get(table)
+        return [] if known is None else known.cells(self.outcomes(table))
+
+    def tests(self, table: str) -> list[dict[str, Any]]:
+        """The tests of a table; of a view, those that were made for it."""
+        known = self.tables.get(table)
+        of = known.of if known is not None and known.of else table
+        found = self.store.tests(of)
+        return [test for test in found if test.get("table", of) == table]
+
+
+class Claim(NamedTuple):
+    """A sentence of a paper, and how it is judged."""
+
+    name: str
+    statement: str
+    source: str
+    judge: Callable[[Results], Verdict]
+
+
+def decide(gain: float, pvalue: float, evidence: str) -> Verdict:
+    """The verdict on a claim that the gain is positive.
+
+    >>> decide(1.0, 0.01, "").holds, decide(-1.0, 0.01, "").holds, decide(1.0, 0.2, "").holds
+    ('holds', 'does not hold', 'undecided')
+    """
+    if pvalue >= LEVEL or gain == 0:
+        return Verdict(OPEN, evidence, pvalue)
+    return Verdict(HOLDS if gain > 0 else FAILS, evidence, pvalue)
+
+
+def no_data(table: str) -> Verdict:
+    """For claims whose units were not run."""
+    return Verdict(NO_DATA, f"Run `linnaeus bench reproduce --data DIR --table {table}`.")

@@ -1,0 +1,107 @@
+"""Rerun published tables, and make the page of what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from linnaeus.errors import UserError
+from linnaeus.files import atomic_write
+from linnaeus.workflow.parts import Step
+
+RESULTS = Path("docs/reproduction")
+PAGE = Path("docs/reproduction.md")
+
+
+class TableState(NamedTuple):
+    """How far a table is.
+
+    minutes : CPU minutes: measured where all is stored, else as declared
+    of : the table whose runs it shows, where it has none of its own
+    """
+
+    name: str
+    title: str
+    source: str
+    minutes: float
+    done: int
+    units: int
+    of: str
+
+
+def reproduce(
+    data: str | Path,
+    tables: Sequence[str] | None = None,
+    *,
+    out: str | Path = RESULTS,
+    units: Sequence[str] = (),
+    seed: int = 0,
+    jobs: int = 1,
+    fresh: bool = False,
+    step: Step | None = None,
+) -> list[Any]:
+    """Run what is not stored yet: a list of `reproduction.running.Done`."""
+    from linnaeus.reproduction import running
+    from linnaeus.reproduction.tables import no_step
+
+    return running.reproduce(
+        tables or None, data, out, seed, jobs, step or no_step, fresh, units=units
+    )
+
+
+def table_states(results: str | Path = RESULTS) -> list[TableState]:
+    """All tables, and how much of each is stored."""
+    from linnaeus.reproduction.registry import TABLES
+    from linnaeus.reproduction.store import Store
+
+    store, found = Store(results), []
+    for table in TABLES.values():
+        base = TABLES[table.of] if table.of else table
+        outcomes = store.outcomes(base.name)
+        names = [unit.name for unit in base.units]
+        done = sum(name in outcomes for name in names)
+        minutes = base.minutes
+        if done == len(names):
+            minutes = sum(outcomes[name].seconds for name in names) / 60
+        state = TableState(
+            table.name, table.title, table.source, minutes, done, len(names), table.of
+        )
+        found.append(state)
+    return found
+
+
+def write_document(results: str | Path = RESULTS, page: str | Path = PAGE) -> Path:
+    """The page of all tables, made from the stored results."""
+    from linnaeus.reproduction.document import markdown
+    from linnaeus.reproduction.store import Store
+
+    _check(results)
+    text = markdown(Store(results))
+    with atomic_write(page) as handle:
+        handle.write(text)
+    return Path(page)
+
+
+def claims(results: str | Path = RESULTS) -> list[dict[str, Any]]:
+    """Every claim of the papers with its verdict."""
+    from linnaeus.reproduction.claims import CLAIMS
+    from linnaeus.reproduction.judging import Results
+    from linnaeus.reproduction.registry import TABLES
+    from linnaeus.reproduction.store import Store
+
+    _check(results)
+    stored = Results(Store(results), TABLES)
+    return [
+        {"name": claim.name, "statement": claim.statement, "source": claim.source}
+        | claim.judge(stored)._asdict()
+        for claim in CLAIMS
+    ]
+
+
+def _check(results: str | Path) -> None:
+    if not Path(results).is_dir():
+        raise UserError(
+            f"There is no folder {results} with results. Make them with linnaeus bench reproduce, "
+            f"or name another folder with --results."
+        )
