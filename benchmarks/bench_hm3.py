@@ -114,10 +114,10 @@ PARTS = {
 def main() -> None:
     warnings.simplefilter("ignore")
     compile_loops()
-    missing = [name for name in hm3_data.TOL if not hm3_data.folder(name).is_dir()]
+    missing = hm3_data.missing()
     for part in os.environ.get("HM3_PARTS", ",".join(PARTS)).split(","):
         if missing and part != "memory":
-            print(f"{part} skipped: no folder {hm3_data.folder(missing[0])}", file=sys.stderr)
+            print(f"{part} skipped: no collection {missing[0]}", file=sys.stderr)
             continue
         print(f"\n-- {part}", flush=True)
         PARTS[part]()

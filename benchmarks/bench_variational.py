@@ -23,10 +23,12 @@ SWEEPS, REPEATS = 10, 2
 
 def problem() -> tuple[Any, ...]:
     """Examples with a constant, the leaf of each, parents below a root, leaves."""
-    from benchmarks.thesis_data import parts
+    from benchmarks.reproduced import folder
+    from linnaeus.reproduction import gopal_data
 
-    X, Y, _, _, taxonomy = parts("ImCLEF07A")
-    X = np.hstack([X, np.ones((X.shape[0], 1))])
+    found = gopal_data.load(folder(), "ImCLEF07A")
+    taxonomy, Y = found.taxonomy, found.taxonomy.encode([[own] for own in found.y])
+    X = np.hstack([found.X, np.ones((found.X.shape[0], 1))])
     above = taxonomy.tree[0]
     parent = np.append(np.where(above < 0, above.size, above), -1)
     leaves = taxonomy.leaf_numbers
@@ -118,7 +120,7 @@ def measure(what: str, n_threads: int) -> dict[str, Any]:
 
 def main() -> None:
     from benchmarks.recording import in_fresh_process, publish
-    from benchmarks.thesis_data import folder
+    from benchmarks.reproduced import folder
 
     where = folder()
     if where is None or not (where / "ImCLEF07A").is_dir():

@@ -1,57 +1,33 @@
 """The problems on which H-M3 is measured: two collections, and made-up ones of given shapes.
 
-The collections are looked for in the folder ``shared/data`` beside the checkout, or in the one that
-COLLECTIONS names.
+The collections are found as `benchmarks.reproduced` says.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import scipy.sparse as sp
 
+from benchmarks.reproduced import folder
 from linnaeus import HM3, Taxonomy
-from linnaeus.io import read_collection
-from linnaeus.kernels import SpectrumKernel, normalize
+from linnaeus.reproduction import rousu_data
+from linnaeus.reproduction.rousu_data import TOL, Problem
 from linnaeus.synthetic import make_text_like, random_taxonomy
-from linnaeus.text import SpectrumVectorizer
-
-LENGTH = 4  # of the substrings of proteins
-TOL = {"rcv1-ccat": 0.01, "enzyme": 0.05}
-NEAR = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-class Problem(NamedTuple):
-    """Features of both parts for linear models, label sets with all ancestors, and sequences."""
-
-    taxonomy: Taxonomy
-    X: sp.csr_array
-    Y: sp.csr_array
-    X_test: sp.csr_array
-    Y_test: sp.csr_array
-    texts: Any = None
-    texts_test: Any = None
+def missing() -> list[str]:
+    """The collections that are not there."""
+    where = folder()
+    return [name for name in TOL if where is None or not (where / name).is_dir()]
 
 
-def folder(name: str) -> Path:
-    return Path(os.environ.get("COLLECTIONS", NEAR)) / name
-
-
-@cache
 def collection(name: str) -> Problem:
-    data = read_collection(folder(name))
-    train, test, close = data.part("train"), data.part("test"), data.taxonomy.closure
-    Y, Y_test = close(data.Y("train")), close(data.Y("test"))
-    if train.texts is None:
-        return Problem(data.taxonomy, train.X, Y, test.X, Y_test)
-    substrings = SpectrumVectorizer(LENGTH)
-    X, X_test = substrings.fit_transform(train.texts), substrings.transform(test.texts)
-    return Problem(data.taxonomy, X, Y, X_test, Y_test, train.texts, test.texts)
+    return rousu_data.load(folder() or Path(), name)
 
 
 def shaped(
@@ -75,18 +51,8 @@ def seconds_of(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def markov(name: str, loss: str) -> tuple[HM3, Any, Any]:
-    """H-M3 for a collection, and what it takes for its two parts.
-
-    Sequences get the spectrum kernel, and `root_edges="all"`: the paper's tree of enzymes has one
-    more node on top, always on, and an edge of this kind from it to every class.
-    """
-    data = collection(name)
-    options: dict[str, Any] = {"loss": loss, "tol": TOL[name], "random_state": 0}
-    if data.texts is None:
-        return HM3(data.taxonomy, **options), data.X, data.X_test
-    kernel = normalize(SpectrumKernel(LENGTH))
-    model = HM3(data.taxonomy, kernel=kernel, root_edges="all", **options)
-    return model, data.texts, data.texts_test
+    """H-M3 for a collection, and what it takes for its two parts."""
+    return rousu_data.markov(collection(name), name, loss)
 
 
 @cache

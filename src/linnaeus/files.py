@@ -84,6 +84,13 @@ def read_text(path: str | Path) -> str:
         return "\n".join(lines)
 
 
+def share(path: str | Path) -> None:
+    """Give a file the permissions that files made by this user have."""
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(path, 0o666 & ~umask)
+
+
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """A temporary file beside `path`, to be written by the caller and renamed at the end.
@@ -108,9 +115,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             path.write_bytes(Path(name).read_bytes())
             os.unlink(name)
             return
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
+        share(name)
         os.replace(name, path)
     except BaseException:
         with suppress(FileNotFoundError):

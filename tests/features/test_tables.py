@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -34,6 +34,7 @@ def test_is_a_transformer_of_scikit_learn():
     check_estimator(TableFeatures())
 
 
+@settings(max_examples=40)
 @given(arrays(float, (6, 3), elements=SMALL | st.just(NAN)))
 def test_standard_is_the_formula(X):
     found = TableFeatures("standard").fit_transform(X)
@@ -41,6 +42,7 @@ def test_standard_is_the_formula(X):
     assert np.isfinite(found).all()
 
 
+@settings(max_examples=40)
 @given(arrays(float, (5, 4), elements=st.floats(0.01, 5) | st.just(NAN) | st.just(0.0)))
 def test_unit_rows_have_length_1_or_0_and_sparse_equals_dense(X):
     dense = TableFeatures("unit").fit_transform(X)

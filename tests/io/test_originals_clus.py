@@ -36,7 +36,7 @@ def test_several_collections_in_a_folder(tmp_path):
     with pytest.raises(UserError, match="holds one, two. Choose one with name="):
         read_clus(tmp_path)
     assert read_clus(tmp_path, name="two").test.X[0, 0] == 3
-    with pytest.raises(UserError, match=r"no collection 'tow' \(did you mean 'two'\?\). It has: on"):
+    with pytest.raises(UserError, match=r"no collection 'tow' \(did you mean 'two'\?\). It has: "):
         read_clus(tmp_path, name="tow")
     with pytest.raises(UserError, match="lacks the parts valid"):
         read_clus(tmp_path, name="one", parts=["valid"])

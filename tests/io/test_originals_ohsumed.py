@@ -68,8 +68,8 @@ def test_terms_become_all_their_places(folder):
     assert tax.roots == ("A", "D") and tax.ancestors("D02.047.064")[:2] == ("D", "D02")
     assert tax.title("A09.371") == "Eye" and data.test is None
     assert data.train.skipped == (
-        "2 MeSH terms are not in the trees and were left out, most often 'human' (2 documents).",
-    ) or "'buffers' (2 documents)" in data.train.skipped[0]
+        "2 MeSH terms are not in the trees and were left out, most often 'buffers' (2 documents).",
+    )
 
 
 def test_a_letter_selects_documents_and_labels(folder):
@@ -127,7 +127,7 @@ def test_bad_files_are_named(folder, file, content, message):
 
 def test_what_is_missing_is_named(folder, tmp_path):
     (folder / "mtrees2003.bin").unlink()
-    with pytest.raises(UserError, match=r"lacks the MeSH trees \(mtrees\*.bin\).*hierarchy=.* It h"):
+    with pytest.raises(UserError, match=r"lacks the MeSH trees \(mtrees\*.bin\).*hierarchy=.* It"):
         read_ohsumed(folder)
     (folder / "ohsumed.87").unlink()
     with pytest.raises(UserError, match="lacks files ohsumed.87 to ohsumed.91. It is empty."):

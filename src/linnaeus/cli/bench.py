@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 RESULTS = Path("docs/reproduction")
 PAGE = Path("docs/reproduction.md")
+RECOMMENDATIONS = Path("src/linnaeus/recommendations.json")
 
 app = typer.Typer(
     help="Rerun the tables of the publications, and judge what they claim.", no_args_is_help=True
@@ -39,6 +40,7 @@ Units = Annotated[
 Out = Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")]
 Stored = Annotated[Path, typer.Option("--results", "-r", help="The folder of the results.")]
 Page = Annotated[Path, typer.Option("--output", "-o", help="The page to write.")]
+Recommendations = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Forget what is stored and begin anew.")]
 
 
@@ -119,6 +121,20 @@ def document(results: Stored = RESULTS, output: Page = PAGE, json: Json = False)
         print_json({"page": str(path)})
     else:
         print(f"The page is in {path}.")
+
+
+@app.command()
+def recommend(
+    results: Stored = RESULTS, output: Recommendations = RECOMMENDATIONS, json: Json = False
+) -> None:
+    """Write which method is recommended for which data, from the stored matrix of all methods."""
+    from linnaeus.workflow import reproducing
+
+    path = reproducing.write_recommendations(results, output)
+    if json:
+        print_json({"recommendations": str(path)})
+    else:
+        print(f"The recommendations are in {path}.")
 
 
 @app.command()

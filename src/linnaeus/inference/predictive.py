@@ -11,6 +11,8 @@ of link(g): of the draws, or to first order
     softmax  p_k^2 ((1 - 2 p_k) s_k + sum_j p_j^2 s_j),      binary  (p (1 - p))^2 s,
 
 and for shares as for softmax, with sigmoid(-m)^2 s for s: they are the softmax of log sigmoid(g).
+Where s is large the first order overshoots; nothing between 0 and 1 with mean p deviates by more
+than sqrt(p (1 - p)), which is then given.
 
 Inner nodes: exactly one leaf is right with softmax, so a node has the sum over its leaves. Binary
 labels are independent given the scores, so a node, which is on if some leaf below it is, has
@@ -53,11 +55,16 @@ def probabilities(
         mean = mean / np.sqrt(1.0 + math.pi / 8.0 * variance)
     p = link_of(mean, link)
     if link == "binary":
-        return p, p * (1 - p) * np.sqrt(variance)
+        return p, _bounded(p * (1 - p) * np.sqrt(variance), p)
     if link == "shares":
         variance = expit(-mean) ** 2 * variance
     square = (1 - 2 * p) * variance + (p**2 * variance).sum(axis=1, keepdims=True)
-    return p, p * np.sqrt(np.maximum(square, 0.0))
+    return p, _bounded(p * np.sqrt(np.maximum(square, 0.0)), p)
+
+
+def _bounded(deviation: Values, p: Values) -> Values:
+    """No more than what a probability with mean p can deviate by."""
+    return np.asarray(np.minimum(deviation, np.sqrt(p * (1 - p))))
 
 
 def _monte_carlo(

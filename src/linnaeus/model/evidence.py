@@ -77,7 +77,8 @@ def advise(kind: Kind, found: dict[str, Any] | None = None) -> Advice:
 
 
 def _why(entry: dict[str, Any], which: str) -> str:
-    return f"best mean rank in micro F1, {entry['rank']:.1f}, on {len(entry['collections'])} {which}"
+    n = len(entry["collections"])
+    return f"best mean rank in micro F1, {entry['rank']:.1f}, on {n} {which}"
 
 
 def mean_ranks(method: str) -> dict[str, float]:

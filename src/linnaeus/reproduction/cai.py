@@ -27,11 +27,14 @@ from linnaeus.reproduction.cai_studies import (
 )  # fmt: skip
 from linnaeus.reproduction.figures_cai import Figures
 from linnaeus.reproduction.paired import paired_tests
-from linnaeus.reproduction.results import Cell
+from linnaeus.reproduction.results import Cell, Outcome
 from linnaeus.reproduction.tables import Outcomes, Table, Unit
 
 SHUFFLED = ", shuffled"
 IN_ORDER = {"shuffle": False}  # posts group by group
+FEW = 5
+STOPPED = f", {FEW} epochs"
+FEW_EPOCHS = {**IN_ORDER, "max_iter": FEW}
 HALF = 0.5  # the variance of node weights, to that of the level above
 RATIOS = (0.25, 0.7)  # to show what hangs on it
 
@@ -80,13 +83,16 @@ def synthetic_units(figures: Figures, ratio: float) -> list[Unit]:
 
 
 def tests(pairs: Sequence[tuple[str, str]], outcomes: Outcomes) -> list[dict[str, Any]]:
-    """Of pairs of methods, in every condition; shuffled rows apart from those in order."""
-    found = []
-    for mark in (False, True):
-        own = {name: out for name, out in outcomes.items() if (SHUFFLED in name) == mark}
-        rows = paired_tests(own, pairs)
-        found += [row | {"condition": row["condition"] + SHUFFLED * mark} for row in rows]
-    return found
+    """Of pairs of methods, in every condition; rows in order, shuffled, ... apart."""
+    groups: dict[str, dict[str, Outcome]] = {}
+    for name, out in outcomes.items():
+        suffix = name.rpartition(": ")[0].removeprefix(out.facts["condition"])
+        groups.setdefault(suffix, {})[name] = out
+    return [
+        test | {"condition": test["condition"] + suffix, "name": test["name"] + suffix}
+        for suffix, own in groups.items()
+        for test in paired_tests(own, pairs)
+    ]
 
 
 def synthetic_tests(outcomes: Outcomes) -> list[dict[str, Any]]:
@@ -126,14 +132,24 @@ def _only(figures: Figures, methods: Iterable[str]) -> Figures:
     return {c: {m: row[m] for m in methods} for c, row in figures.items()}
 
 
+def _all(figures: Figures) -> Figures:
+    return {"all": figures["all"]}
+
+
 NEWS = (
-    "The posts are those of the 20 newsgroups divided by date, 13,895 in these 15 groups where the "
+    "The posts are those of the 20 newsgroups divided by date, 13,893 in these 15 groups where the "
     "thesis has 15,000 with cross-posts; words and stop words are our own. Header lines are left "
     "out: that comes nearest to the 158 words a post of the thesis."
 )
 ONLINE = (
     f" {EPOCHS} epochs; posts in the order of their groups, as the thesis says nothing of "
     "shuffling, and, for comparison, shuffled in every epoch."
+)
+STOPPING = (
+    " The thesis is far lower with all posts, and above all online. The order of the posts and the "
+    f"number of epochs make that: in the order of groups, {FEW} epochs in place of {EPOCHS} come "
+    "near its figures, and only in that order does the hierarchical Perceptron gain accuracy. With "
+    "posts shuffled, which is what one should do, flat and hierarchical ones differ little."
 )
 DRAWN = (
     f"t = 1, 5, ...: so many training posts per group, tested on all others, {REPETITIONS} draws; "
@@ -154,8 +170,8 @@ TABLES = (
         title="Flat and hierarchical SVM on synthetic data",
         source="[Cai2008] Table 7.5",
         protocol=f"{DRAWS} draws of 200 examples in 20 features ({FEW_DRAWS} with other ratios); "
-        f"{FOLDS}-fold cross-validation of each, C = 10,000. ± is the deviation between draws, as the thesis has one. Tests: paired "
-        "permutation over draws.",
+        f"{FOLDS}-fold cross-validation of each, C = 10,000. ± is the deviation between draws, as "
+        "the thesis has one. Tests: paired permutation over draws.",
         unit_of_figures=PERCENT,
         digits=2,
         units=(*synthetic_units(paper.SYNTHETIC, HALF),
@@ -241,8 +257,9 @@ TABLES = (
         unit_of_figures=PERCENT,
         digits=2,
         units=(*units_of(paper.NEWS_AVERAGED, "newsgroups", "news20", IN_ORDER),
-               *units_of(paper.NEWS_AVERAGED, "newsgroups", "news20", {}, SHUFFLED)),
-        why=NEWS,
+               *units_of(paper.NEWS_AVERAGED, "newsgroups", "news20", {}, SHUFFLED),
+               *units_of(_all(paper.NEWS_AVERAGED), "newsgroups", "news20", FEW_EPOCHS, STOPPED)),
+        why=NEWS + STOPPING,
         minutes=5.0,
         tests_of=partial(tests, _HIERARCHICAL),
     ),
@@ -254,9 +271,9 @@ TABLES = (
         unit_of_figures=PERCENT,
         digits=2,
         units=(*units_of(paper.NEWS_ONLINE, "newsgroups", "news20", IN_ORDER),
-               *units_of(paper.NEWS_ONLINE, "newsgroups", "news20", {}, SHUFFLED)),
-        why=f"{NEWS} How far the last update decides depends on the order of the posts, which the "
-        "thesis does not give.",
+               *units_of(paper.NEWS_ONLINE, "newsgroups", "news20", {}, SHUFFLED),
+               *units_of(paper.NEWS_ONLINE, "newsgroups", "news20", FEW_EPOCHS, STOPPED)),
+        why=NEWS + STOPPING,
         minutes=4.0,
         tests_of=partial(tests, _ONLINE),
     ),

@@ -85,7 +85,7 @@ def enzyme(root: Path) -> Problem:
     data = read_collection(root / "enzyme")
     train, test = data.part("train"), data.part("test")
     words = SpectrumVectorizer(LENGTH)
-    X = [words.fit_transform(train.texts), words.transform(test.texts)]
+    X = [words.fit_transform(train.texts or ()), words.transform(test.texts or ())]
     return _stacked(X[0], list(train.labels), X[1], list(test.labels), data.taxonomy)
 
 

@@ -87,11 +87,11 @@ def classifier(name: str, taxonomy: Taxonomy, seed: int, options: Mapping[str, A
     flat = FLAT if kind.startswith("F") else {}
     if kind.endswith("-SVM"):
         return RankingSVM(taxonomy, **flat, **own)
-    averaged = kind[1] == "a"
+    own, averaged = {"max_iter": EPOCHS, **own}, kind[1] == "a"
     if kind.endswith("Hieron"):
-        return Hieron(taxonomy, averaged=averaged, max_iter=EPOCHS, **flat, **own)
+        return Hieron(taxonomy, averaged=averaged, **flat, **own)
     variant = "averaged" if averaged else "online"
-    return HierarchicalPerceptron(taxonomy, variant=variant, max_iter=EPOCHS, **flat, **own)
+    return HierarchicalPerceptron(taxonomy, variant=variant, **flat, **own)
 
 
 def _on_learnt(X: Any, y: Any, classes: Any, options: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from linnaeus.reproduction.claims import CLAIMS
 from linnaeus.reproduction.judging import Claim, Results
+from linnaeus.reproduction.registry import TABLES
 from linnaeus.reproduction.results import Cell, Outcome
 from linnaeus.reproduction.store import Store
 from linnaeus.reproduction.tables import Table
@@ -28,11 +29,9 @@ run yet, over a limit, or on data that cannot be had.
 
 def markdown(store: Store, tables: Mapping[str, Table] | None = None) -> str:
     """The whole page."""
-    if tables is None:
-        from linnaeus.reproduction.registry import TABLES as tables
-    results = Results(store, tables)
+    results = Results(store, TABLES if tables is None else tables)
     parts = [HEAD, "## Verdicts\n", *verdicts(results)]
-    for table in tables.values():
+    for table in results.tables.values():
         parts += section(table, results)
     parts += ["## Cost\n", *cost(results)]
     return "\n".join(parts)
@@ -48,7 +47,8 @@ def verdicts(results: Results, claims: Sequence[Claim] = CLAIMS) -> list[str]:
     words = (
         "A claim *holds* where our difference has its direction and p is below 5 %, and *does not "
         "hold* where the opposite has; else it is *undecided*. Claims without a test say by what "
-        "they are judged.\n"
+        "they are judged. Folds and draws overlap, and some tables share documents: p-values of "
+        "pooled values err on the small side.\n"
     )
     heads = ["claim", "source", "verdict", "evidence", "p"]
     return [words, grid(heads, rows, "lllll"), ""]
@@ -64,9 +64,13 @@ def section(table: Table, results: Results) -> Iterator[str]:
         yield figures(cells, table.digits) + "\n"
     else:
         yield "Not run yet.\n"
+    if table.picture is not None and outcomes:
+        yield f"![{table.title}]({picture(table.name)})\n"
     tests = results.tests(table.name)
-    if tests:
-        yield tests_text(tests) + "\n"
+    ranked = [test for test in tests if "ranks" in test]
+    if len(tests) > len(ranked):
+        yield significance(test for test in tests if "ranks" not in test) + "\n"
+    yield from map(ranks_text, ranked)
     compared = [cell for cell in cells if cell.differs is not None]
     if any(cell.difference is not None for cell in cells):
         n = sum(bool(cell.differs) for cell in compared)
@@ -79,19 +83,19 @@ def section(table: Table, results: Results) -> Iterator[str]:
 
 def _running(table: Table, outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     """Notes, cost, what is missing, and the command."""
-    for note in dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes):
-        if not table.of:
-            yield f"- {note}"
     command = f"`linnaeus bench reproduce --data DIR --table {table.name}`"
     if table.of:
-        yield f"\nFrom the runs of {table.of}: {command}\n"
+        yield f"From the runs of {table.of}: {command}\n"
         return
+    notes = dict.fromkeys(note for outcome in outcomes.values() for note in outcome.notes)
+    if notes:
+        yield "\n".join(f"- {note}" for note in notes) + "\n"
     left = [unit.name for unit in table.units if unit.name not in outcomes]
     done = len(table.units) - len(left)
     seconds = sum(outcome.seconds for outcome in outcomes.values())
-    yield f"\n{done} of {len(table.units)} runs, {duration(seconds)} of CPU time: {command}\n"
+    yield f"{done} of {len(table.units)} runs, {duration(seconds)} of CPU time: {command}\n"
     if left:
-        yield f"Not run: {', '.join(left)}.\n"
+        yield f"Not run: {'; '.join(left)}.\n"
 
 
 def figures(cells: Sequence[Cell], digits: int) -> str:
@@ -126,7 +130,7 @@ def number(value: float, digits: int) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
 
 
-def tests_text(tests: Iterable[Mapping[str, Any]]) -> str:
+def significance(tests: Iterable[Mapping[str, Any]]) -> str:
     """A line for every pair and condition, a column for every kind of test."""
     tests = list(tests)
     kinds = list(dict.fromkeys(_kind(test) for test in tests))
@@ -140,6 +144,32 @@ def tests_text(tests: Iterable[Mapping[str, Any]]) -> str:
         lines.setdefault(about, {})[_kind(test)] = f"{way}p {probability(test['pvalue'])}"
     body = [[about, *(found.get(kind, "") for kind in kinds)] for about, found in lines.items()]
     return grid(["tests", *kinds], body, "l" + "r" * len(kinds))
+
+
+def ranks_text(test: Mapping[str, Any]) -> str:
+    """Methods by mean rank, and how far apart they must be; with a picture."""
+    ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in test["ranks"].items())
+    name = test["first"]
+    return (
+        f"Mean ranks, {name} ({test['second']}): {ranks}. Friedman's test: p "
+        f"{probability(test['pvalue'])}; methods differ where their ranks are more than "
+        f"{test['critical_difference']:.2f} apart (Nemenyi).\n\n"
+        f"![Mean ranks, {name}]({ranks_picture(name)})\n"
+    )
+
+
+def picture(table: str) -> str:
+    """Where the picture of a table is, seen from the page."""
+    return f"images/{table}.svg"
+
+
+def ranks_picture(name: str) -> str:
+    """Where the plot of a ranking is, seen from the page.
+
+    >>> ranks_picture("several labels, trees")
+    'images/ranks_several-labels-trees.svg'
+    """
+    return f"images/ranks_{'-'.join(name.replace(',', '').split())}.svg"
 
 
 def _kind(test: Mapping[str, Any]) -> str:

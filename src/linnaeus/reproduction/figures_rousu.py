@@ -5,6 +5,8 @@ The data behind them are not ours: other documents, features and sequences of th
 
 from __future__ import annotations
 
+Levels = tuple[tuple[float, float, float], ...]
+
 COLUMNS_1 = ("0/1 %", "delta", "unif", "sibl", "subtree")
 COLUMNS_2 = ("0/1 %", "delta", "P", "R", "F1")
 
@@ -35,7 +37,7 @@ POOLED = {
 }
 
 # Table 3: precision, recall and F1 at the levels 0 to 3
-LEVELS = {
+LEVELS: dict[str, dict[str, Levels]] = {
     "rcv1-ccat": {
         "SVM": ((92.4, 89.4, 90.9), (96.8, 38.7, 55.3), (98.1, 49.3, 65.6), (81.8, 46.2, 59.0)),
         "H-SVM": ((92.4, 89.4, 90.9), (93.7, 43.6, 59.5), (91.1, 61.5, 73.4), (72.0, 46.2, 56.3)),

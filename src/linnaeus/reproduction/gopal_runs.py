@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ _load = lru_cache(maxsize=1)(load)
 
 def problem_of(context: Context, collection: str) -> Problem:
     """A collection, kept until another one is asked for; small where the run is to be quick."""
-    problem = _load(Path(context.data), collection)
+    problem = _load(context.data, collection)
     return _small(problem) if context.quick else problem
 
 
@@ -55,9 +54,11 @@ def run_published(
         [method], problem.taxonomy, Cs, folds, None, context.seed, context.jobs, context.step
     )
     outcome = measured(entry[method], problem, context, folds, paper, row)
-    at_end = len(Cs) > 1 and outcome.facts["C"] in (min(Cs), max(Cs))
-    note = f"The best C of {row} is {outcome.facts['C']:g}, at the end of the values tried."
-    return replace(outcome, notes=[*outcome.notes, note]) if at_end else outcome
+    C = outcome.facts["C"]
+    if len(Cs) > 1 and C in (min(Cs), max(Cs)):
+        note = f"The best C of {row} is {C:g}, at the end of the values tried."
+        return replace(outcome, notes=[*outcome.notes, note])
+    return outcome
 
 
 def measured(
@@ -106,7 +107,7 @@ def facts_of(report: Report, reached: Reached, seed: int) -> dict[str, Any]:
 
 
 def _rounded(values: Any) -> list[float]:
-    return np.round(np.asarray(values), 5).tolist()
+    return [round(float(value), 5) for value in values]
 
 
 def _closed(report: Report) -> NodePair:
@@ -152,4 +153,4 @@ def wrong_decisions(own: Pair) -> np.ndarray:
     rows = np.repeat(np.arange(wrong.shape[0]), np.diff(wrong.indptr))
     if all((np.diff(Y.indptr) == 1).all() for Y in (own.true, own.pred)):
         return np.unique(rows)
-    return rows * wrong.shape[1] + wrong.indices
+    return np.asarray(rows * wrong.shape[1] + wrong.indices)

@@ -7,9 +7,12 @@ about cost have no test: they say by what they are judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from linnaeus.metrics import permutation_test
 from linnaeus.reproduction.results import Cell, Outcome
 from linnaeus.reproduction.store import Store
 from linnaeus.reproduction.tables import Table
@@ -76,3 +79,15 @@ def decide(gain: float, pvalue: float, evidence: str) -> Verdict:
 def no_data(table: str) -> Verdict:
     """For claims whose units were not run."""
     return Verdict(NO_DATA, f"Run `linnaeus bench reproduce --data DIR --table {table}`.")
+
+
+def pooled(found: Iterable[tuple[str, np.ndarray]], table: str, unit: str) -> Verdict:
+    """A paired permutation test over the gains of all (condition, gains) together."""
+    found = list(found)
+    if not found:
+        return no_data(table)
+    every = np.concatenate([gains for _, gains in found])
+    test = permutation_test(every, random_state=0)
+    means = "; ".join(f"{condition} {gains.mean():+.2f}" for condition, gains in found)
+    evidence = f"Gain {every.mean():+.2f} {unit} over {every.size} pairs of values: {means}"
+    return decide(float(every.mean()), test.pvalue, evidence)

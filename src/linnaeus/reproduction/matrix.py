@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from linnaeus.io import read_collection
 from linnaeus.methods import METHODS
 from linnaeus.model.choice import unsuited
-from linnaeus.reproduction.rankings import NOT_SUITED, friedman_tests
+from linnaeus.reproduction.rankings import friedman_tests
 from linnaeus.reproduction.results import Cell, Outcome
 from linnaeus.reproduction.tables import Context, Outcomes, Table, Unit
 from linnaeus.reproduction.trial import described, trial
@@ -77,21 +77,22 @@ def units() -> tuple[Unit, ...]:
 
 def _run(collection: str, method: str, context: Context) -> Outcome:
     """One method on one collection, in a process with a limit."""
-    folder = context.data / collection
-    told = _described(folder)
+    told = _described(context.data / collection)
+    facts = {"collection": collection, "method": method, "data": told}
     reason = unsuited(method, told["several"], told["tree"])
-    rows = QUICK if context.quick else 0
-    found = (
-        {"reason": NOT_SUITED + reason, "seconds": 0.0}
-        if reason
-        else trial(
-            folder, method, seed=context.seed, jobs=context.jobs, rows=rows, limit=LIMIT
+    if reason:
+        note = f"Does not apply: {reason}."
+        return Outcome(
+            [Cell(method, collection, None)], facts=facts | {"unsuited": reason}, notes=[note]
         )
+    rows = QUICK if context.quick else 0
+    found = trial(
+        context.data / collection, method, seed=context.seed, jobs=context.jobs, rows=rows,
+        limit=LIMIT,
     )  # fmt: skip
-    facts = {"collection": collection, "method": method, "data": told} | found
-    seconds = facts.pop("seconds")
-    notes = [f"{method} on {collection}: {facts['reason']}."] if "reason" in facts else []
-    return Outcome([_cell(MEASURES[0], facts)], [], facts, seconds, notes)
+    seconds = found.pop("seconds")
+    notes = [f"{method} on {collection}: {found['reason']}."] if "reason" in found else []
+    return Outcome([_cell(MEASURES[0], facts | found)], [], facts | found, seconds, notes)
 
 
 @cache

@@ -14,7 +14,6 @@ import numpy as np
 from linnaeus.reproduction.ranks import Ranking, rank_methods
 
 Facts = dict[str, Any]  # of one method on one collection
-NOT_SUITED = "does not apply: "
 GROUPS: dict[str, Callable[[Facts], bool]] = {  # by what the data of a collection are
     "one label": lambda data: not data["several"],
     "several labels": lambda data: data["several"],
@@ -41,16 +40,11 @@ def ranking_of(name: str, results: Sequence[Facts], figure: str = "micro_f1") ->
         c for c in dict.fromkeys(f["collection"] for f in results)
         if all((c, m) in entries for m in every)
     ]  # fmt: skip
-    methods = [m for m in every if all(applies(entries[c, m]) for c in collections)]
+    methods = [m for m in every if not any("unsuited" in entries[c, m] for c in collections)]
     if len(collections) < LEAST or len(methods) < 3:
         return None
     values = [[value(entries[c, m], figure) for m in methods] for c in collections]
     return rank_methods(name, methods, collections, values)
-
-
-def applies(facts: Facts) -> bool:
-    """Whether a method can take a collection at all."""
-    return not str(facts.get("reason", "")).startswith(NOT_SUITED)
 
 
 def value(facts: Facts, figure: str) -> float:
@@ -64,8 +58,9 @@ def friedman_tests(results: Sequence[Facts]) -> list[dict[str, Any]]:
     return [
         {
             "name": "Friedman",
-            "first": ranking.name,
-            "second": f"{len(ranking.methods)} methods, {len(ranking.collections)} collections",
+            "first": f"{len(ranking.methods)} methods",
+            "second": "each other",
+            "condition": f"{ranking.name}, {len(ranking.collections)} collections",
             "statistic": ranking.friedman.statistic,
             "pvalue": ranking.friedman.pvalue,
             "critical_difference": ranking.difference,

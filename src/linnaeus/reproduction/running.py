@@ -135,5 +135,5 @@ def _run(table: Table, unit: Unit, context: Context, done: int, total: int) -> O
         outcome = unit.run(replace(context, step=step))
     seconds = outcome.seconds or time.process_time() - start
     n = sum(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    notes = [f"{n} fits stopped before they converged."] if n else []
+    notes = [f"{unit.name}: {n} fits stopped before they converged."] if n else []
     return replace(outcome, seconds=seconds, notes=outcome.notes + notes)

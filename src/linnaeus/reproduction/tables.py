@@ -71,6 +71,7 @@ class Table:
     minutes : CPU minutes of all units, as measured
     tests_of : from all outcomes of the table, tests between units
     of, view : the table whose outcomes this one shows, and the cells it makes of them
+    picture : draws the outcomes, where there is a picture, into a file (SVG)
     """
 
     name: str
@@ -85,6 +86,7 @@ class Table:
     tests_of: Callable[[Outcomes], list[dict[str, Any]]] | None = None
     of: str = ""
     view: Callable[[Outcomes], list[Cell]] | None = None
+    picture: Callable[[Outcomes, Path], None] | None = None
 
     def cells(self, outcomes: Outcomes) -> list[Cell]:
         """The figures, in the order of the units."""

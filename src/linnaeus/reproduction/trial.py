@@ -32,6 +32,7 @@ from linnaeus.model.training import summary, targets
 MEMORY = 12 * 2**30  # bytes of address space
 PATIENCE = 10  # wall seconds for a CPU second
 WIDE = 100_000  # columns
+CPU_TIME = getattr(signal, "SIGXCPU", 0)  # what the system sends at the limit
 PRELOADED = [__name__, "linnaeus.estimators", "linnaeus.decisions", "linnaeus.text"]
 
 
@@ -67,7 +68,7 @@ def trial(
 
 def ended(code: int, limit: int) -> dict[str, Any]:
     """The record of a process that ended before it had a result; -code is a signal's number."""
-    if code in (-signal.SIGKILL, -signal.SIGXCPU):
+    if code == -CPU_TIME:
         return over(limit)
     return {"reason": f"failed: the process ended with code {code}", "seconds": 0.0}
 
@@ -147,7 +148,7 @@ def _limit(seconds: int) -> None:
         import resource
     except ImportError:  # there is none on Windows
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from linnaeus.errors import FormatError
+from linnaeus.files import share
 
 Array = npt.NDArray[Any]
 
@@ -33,6 +34,7 @@ DTYPES = frozenset(np.dtype(code).name for code in _CODES.values())  # that can 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays of the types `DTYPES`."""
     save_file({name: _standard(array) for name, array in arrays.items()}, path)
+    share(path)  # the library keeps its files to the user alone
 
 
 def _standard(array: Array) -> Array:

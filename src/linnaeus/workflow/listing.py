@@ -8,23 +8,27 @@ from typing import Any
 
 from linnaeus.decisions.rules import RULES
 from linnaeus.methods import INFO, METHODS, known_methods, make
+from linnaeus.model.evidence import mean_ranks
 from linnaeus.model.model import OWN
 from linnaeus.storage import read_about
 
 
 def list_methods() -> list[dict[str, Any]]:
-    """All methods with advice, cost and limits."""
-    return [
-        {"method": name, "class": METHODS[name], **INFO[name]._asdict()} for name in known_methods()
-    ]
+    """All methods with advice, cost, limits and ranks."""
+    return [_about(name) for name in known_methods()]
+
+
+def _about(name: str) -> dict[str, Any]:
+    """What there is to tell about a method; its mean ranks by the kind of labels."""
+    own = {"method": name, "class": METHODS[name], **INFO[name]._asdict()}
+    return own | {"rank": mean_ranks(name)}
 
 
 def method_parameters(name: str) -> dict[str, Any]:
     """One method: its advice, its parameters with their defaults, and its documentation."""
     model = make(name)
     given = {k: v for k, v in model.get_params(deep=False).items() if k != "taxonomy"}
-    about = {"method": name, "class": METHODS[name], **INFO[name]._asdict()}
-    return about | {"parameters": given, "help": inspect.getdoc(type(model)) or ""}
+    return _about(name) | {"parameters": given, "help": inspect.getdoc(type(model)) or ""}
 
 
 def list_rules(path: str | Path) -> list[dict[str, Any]]:

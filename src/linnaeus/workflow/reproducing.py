@@ -12,6 +12,7 @@ from linnaeus.workflow.parts import Step
 
 RESULTS = Path("docs/reproduction")
 PAGE = Path("docs/reproduction.md")
+RECOMMENDATIONS = Path("src/linnaeus/recommendations.json")
 
 
 class TableState(NamedTuple):
@@ -72,15 +73,46 @@ def table_states(results: str | Path = RESULTS) -> list[TableState]:
 
 
 def write_document(results: str | Path = RESULTS, page: str | Path = PAGE) -> Path:
-    """The page of all tables, made from the stored results."""
+    """The page of all tables, made from the stored results, with its pictures beside it."""
     from linnaeus.reproduction.document import markdown
     from linnaeus.reproduction.store import Store
 
     _check(results)
-    text = markdown(Store(results))
+    store, page = Store(results), Path(page)
+    text = markdown(store)
+    _draw(store, page.parent)
     with atomic_write(page) as handle:
         handle.write(text)
-    return Path(page)
+    return page
+
+
+def _draw(store: Any, folder: Path) -> None:
+    """The pictures that the page shows."""
+    from linnaeus.reproduction import matrix
+    from linnaeus.reproduction.document import picture, ranks_picture
+    from linnaeus.reproduction.rank_plot import draw_ranks
+    from linnaeus.reproduction.rankings import rankings
+    from linnaeus.reproduction.registry import TABLES
+
+    (folder / picture("")).parent.mkdir(exist_ok=True)
+    for table in TABLES.values():
+        outcomes = store.outcomes(table.of or table.name)
+        if table.picture is not None and outcomes:
+            table.picture(outcomes, folder / picture(table.name))
+    for ranking in rankings(matrix.results(store.outcomes(matrix.NAME))):
+        draw_ranks(ranking, folder / ranks_picture(ranking.name))
+
+
+def write_recommendations(
+    results: str | Path = RESULTS, output: str | Path = RECOMMENDATIONS
+) -> Path:
+    """The recommended methods, made from the stored matrix."""
+    from linnaeus.reproduction import recommend
+    from linnaeus.reproduction.store import Store
+
+    _check(results)
+    recommend.write(Store(results), output)
+    return Path(output)
 
 
 def claims(results: str | Path = RESULTS) -> list[dict[str, Any]]:

@@ -157,7 +157,7 @@ def _part(files: list[Path], places: dict[str, list[str]]) -> Part:
     part = collect(example for file in files for example in _documents(file, places, lost))
     if not lost:
         return part
-    (term, n), *_ = lost.most_common(1)
+    term, n = min(lost.items(), key=lambda item: (-item[1], item[0]))
     note = (
         f"{len(lost):,} MeSH terms are not in the trees and were left out, most often "
         f"{shorten(term)} ({n:,} documents)."
