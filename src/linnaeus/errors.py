@@ -30,6 +30,7 @@ def nearest(name: object, known: Iterable[object]) -> str:
         return ""
     texts = [k for k in islice(known, 20_000) if isinstance(k, str)]
     close = [k for k in texts if k.casefold() == name.casefold()]
+    close = close or [k for k in texts if len(name) > 2 and k.startswith(name)]
     close = close or difflib.get_close_matches(name, texts, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

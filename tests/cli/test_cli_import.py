@@ -52,9 +52,7 @@ def clus(folder):
 
 
 def ohsumed(folder):
-    (folder / "mtrees2003.bin").write_text(
-        "Body Regions;A01\nEye;A01.456\nEye;A09.371\nSense;A09\n"
-    )
+    (folder / "mtrees2003.bin").write_text("Body;A01\nEye;A01.456\nEye;A09.371\nSense;A09\n")
     (folder / "ohsumed.87").write_text(".I 1\n.U\n88\n.M\nEye/*ME; Human.\n.T\nSight.\n")
     return read_ohsumed(folder)
 

@@ -6,9 +6,11 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
+
 from small_data import write_folder
 
-FILES = {f.name: json.loads(f.read_text()) for f in files("linnaeus.cli").joinpath("schemas").iterdir()}
+FOLDER = files("linnaeus.cli").joinpath("schemas")
+FILES = {file.name: json.loads(file.read_text()) for file in FOLDER.iterdir()}
 REGISTRY = Registry().with_resources((name, Resource.from_contents(s)) for name, s in FILES.items())
 
 

@@ -82,6 +82,7 @@ def test_labels_that_the_hierarchy_lacks(folder):
     [
         ("4 1:x", "line 2: feature '1:x' has the value 'x', which is not a number"),
         ("4 0:1 seven:1", "line 2: feature 'seven:1' is not a number, a colon and a value"),
+        ("4 0:x", "line 2: feature '0:x' has the value 'x', which is not a number"),
         ("4 1:1e999", "line 2: feature '1:1e999' is not finite as float32"),
         ("4 9999999999:1", "line 2: feature '9999999999:1' has a number above"),
         ("4 5 1:1", "line 2: feature '5' is not a number, a colon and a value"),
@@ -108,7 +109,10 @@ def test_cycles_can_be_broken(folder):
     at = folder("1 2\n2 3\n3 2\n3 4\n4 1\n5 5\n", train="4 1:1\n")
     with pytest.raises(UserError, match="cycle|itself|above"):
         read_lshtc(at)
-    tax = read_lshtc(at, cycles="break").taxonomy
+    data = read_lshtc(at, cycles="break")
+    tax = data.taxonomy
+    note = f"{at / 'cat_hier.txt'}: 3 edges that lead back up were removed, the first '3 2'."
+    assert data.train.skipped == (note,)
     assert set(tax.edges) == {("1", "2"), ("2", "3"), ("3", "4")}
 
 

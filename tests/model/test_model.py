@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from small_data import DAG, TREE, stories, table
 
 import linnaeus
 from linnaeus.decisions.rules import RULES
@@ -13,6 +12,7 @@ from linnaeus.model import inputs_of, train
 from linnaeus.model.choice import FOR_SEVERAL
 from linnaeus.model.held_out import held_out_splits, hold_out
 from linnaeus.model.training import targets
+from small_data import DAG, TREE, stories, table
 
 QUICK = {"corrmnl": {"n_samples": 10, "n_burn_in": 10}}  # others are quick as they are
 NEW = stories(20, seed=1)
@@ -55,7 +55,7 @@ def test_every_method_does_what_its_information_says(method, several, taxonomy, 
     assert scores.shape == (20, len(model.columns)) and np.isfinite(scores).all()
     Y = model.decide(X, scores)
     assert closed(model, Y) and Y.shape == (20, len(taxonomy))
-    assert (Y != model.decide(X)).nnz == 0
+    assert (model.decide(X) != Y).nnz == 0
     assert model.predict(NEW.texts) == model.names(Y)
     likely = model.probabilities(NEW.texts)
     assert (likely is None) != hasattr(model.estimator, "predict_proba")
@@ -221,7 +221,7 @@ def test_no_row_is_scored_by_an_estimator_that_saw_it(folds):
     assert (held.scores == 0).all()
     assert sorted(held.rows) == sorted(set(held.rows.tolist()))
     assert len(held.rows) == (60 if folds > 1 else len(splits[0][1]))
-    assert (held.Y != TREE.encode([part.labels[i] for i in held.rows])).nnz == 0
+    assert (TREE.encode([part.labels[i] for i in held.rows]) != held.Y).nnz == 0
     everything = np.arange(60)
     cheating = hold_out(Rote(TREE), part.X, y, TREE, TREE.leaves, [(everything, everything)])
     assert (cheating.scores == 1).all()  # the check can fail
@@ -233,7 +233,7 @@ def test_thinned_keeps_rows_together(model):
     assert len(few.rows) == 10 and held.thinned(0) is held
     at = {row: i for i, row in enumerate(held.rows.tolist())}
     kept = [at[row] for row in few.rows.tolist()]
-    assert (few.scores == held.scores[kept]).all() and (few.Y != held.Y[kept]).nnz == 0
+    assert (few.scores == held.scores[kept]).all() and (held.Y[kept] != few.Y).nnz == 0
 
 
 # -- mistakes -----------------------------------------------------------------------------

@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linnaeus import FlatSVM, Taxonomy, TopDown
+from linnaeus import FlatLogistic, FlatSVM, Taxonomy, TopDown
 from linnaeus.metrics.inputs import Pair
 from linnaeus.metrics.significance import count_wins
 from linnaeus.protocols import label_set_study
 from linnaeus.reproduction import figures_gopal, gopal, gopal_views
 from linnaeus.reproduction.gopal_data import Problem, every_label, load
-from linnaeus.reproduction.gopal_runs import measured, run_published, wrong_decisions
+from linnaeus.reproduction.gopal_runs import (
+    measured,
+    run_each_cost,
+    run_published,
+    wrong_decisions,
+)
 from linnaeus.reproduction.gopal_tests import against
 from linnaeus.reproduction.packing import unpack
 from linnaeus.reproduction.results import Outcome
@@ -90,7 +95,7 @@ def test_printed_figures_of_tables_6_to_9(spec):
 
 def test_all_tables_of_the_paper_are_declared():
     tables = {table.name: table for table in gopal.TABLES}
-    assert list(tables) == [f"gopal-{n}" for n in (2, 3, 4, 6, 7, 8, 9)]
+    assert list(tables) == [f"gopal-{n}" for n in (2, 3, 4, 6, 7, 8, 9, "costs")]
     names = {unit.name for unit in tables["gopal-2"].units}
     assert len(names) == 3 * 10 + 6  # with several labels, six methods apply
     assert {"rcv1-30k-closed: HBLR", "news20: HSVM"} <= names
@@ -202,3 +207,15 @@ def test_a_best_C_at_the_end_is_noted(monkeypatch):
     ends = run(Cs=(1e-6, 1e-5))
     assert isinstance(ends, Outcome)
     assert re.fullmatch(r"The best C of toy: TD is 1e-0[56], at the end .*", ends.notes[-1])
+
+
+def test_each_cost_has_a_row(monkeypatch):
+    monkeypatch.setattr("linnaeus.reproduction.gopal_runs._load", lambda *_: toy())
+    found = run_each_cost(Context(Path()), "toy", "BLR", (0.1, 1.0), (70.0, 60.0))
+    assert [(c.row, c.column, c.paper) for c in found.cells] == [
+        (f"BLR, C = {C}", column, paper)
+        for C in ("0.1", "1")
+        for column, paper in (("micro F1", 70.0), ("macro F1", 60.0))
+    ]
+    alone = outcome_of(FlatLogistic(TAX, C=1.0, random_state=0), toy())
+    assert found.cells[2].ours == alone.cells[0].ours

@@ -10,11 +10,9 @@ from linnaeus.errors import UserError
 from linnaeus.methods import INFO, METHODS
 from linnaeus.model.choice import choose_method, unsuited
 from linnaeus.model.evidence import advise, kind_of, recommendations
-from linnaeus.reproduction.matrix import COLLECTIONS, NAME, results
-from linnaeus.reproduction.rank_page import draw_all, image_name, rank_section
+from linnaeus.reproduction.matrix import NAME, results
 from linnaeus.reproduction.rankings import rankings
-from linnaeus.reproduction.recommend import recommend, write
-from linnaeus.reproduction.results import Outcome
+from linnaeus.reproduction.recommend import cells, recommend, write
 from linnaeus.reproduction.store import Store
 from linnaeus.synthetic import newsroom
 from linnaeus.taxonomy import Taxonomy
@@ -125,18 +123,17 @@ def test_methods_that_do_not_apply_are_left_out_of_a_group():
     assert found["several labels"].collections == ("s", "t", "u")
 
 
-def test_the_section_of_the_page_and_its_plots(tmp_path):
-    one = study({c: {"svm": 0.5, "msvm": 0.6, "mlr": 0.4} for c in COLLECTIONS[:2]})
-    several = study(
-        {c: {"svm": 0.9, "logistic": 0.8, "topdown": 0.7} for c in COLLECTIONS[2:4]}, several=True
-    )
-    outcomes = {f"{f['collection']} {f['method']}": Outcome(facts=f) for f in one + several}
-    text = "\n".join(rank_section(outcomes))
-    assert "| all with one label(s) a row | msvm | 1.00 | 3 | 1.0 |" in text
-    paths = draw_all(outcomes, tmp_path / "images")
-    assert [p.name for p in paths] == [image_name(r) for r in rankings(one + several)]
-    assert all(path.exists() and f"images/{path.name}" in text for path in paths)
-    assert rank_section({}) == []
+def test_the_table_of_recommendations():
+    one = study({c: {"svm": 0.5, "msvm": 0.6, "mlr": 0.4} for c in "ab"})
+    found = cells(one + SEVERAL)
+    assert [(c.row, c.column, c.ours) for c in found[:4]] == [
+        ("all with one label a row: msvm", "mean rank", 1.0),
+        ("all with one label a row: msvm", "of so many methods", 3),
+        ("all with one label a row: msvm", "CPU s to train", 1.0),
+        ("all with one label a row: msvm", "collections", 2),
+    ]
+    assert found[-1].row == "several labels a row, a tree, few rows, few classes: svm"
+    assert cells(one) == []
 
 
 # -- what is stored ------------------------------------------------------------------------
@@ -168,7 +165,7 @@ def test_the_default_is_within_two_points_of_the_best_method(stored, collection)
 
 def test_train_says_what_speaks_for_its_choice():
     news = newsroom(60, 5, random_state=0)
-    _, several = Taxonomy, any(len(labels) != 1 for labels in news.train.labels)
+    several = any(len(labels) != 1 for labels in news.train.labels)
     choice = choose_method(None, news.train, news.taxonomy, several)
     assert choice.why.startswith("best mean rank in micro F1, ")
     assert choice.method in METHODS

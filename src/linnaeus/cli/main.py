@@ -11,10 +11,12 @@ import typer
 
 from linnaeus import __version__
 from linnaeus.cli import (
+    bench,
     compare,
     demo,
     evaluate,
     explain,
+    import_,
     methods,
     predict,
     protocol,
@@ -30,8 +32,8 @@ app = typer.Typer(
     name="linnaeus",
     help="Put things into taxonomies: documents, tables or sequences into a tree, a DAG or a "
     "graph of labels.\n\n"
-    "Start with [bold]linnaeus demo[/bold], which needs no data. Look at a taxonomy of yours "
-    "with [bold]linnaeus taxonomy show FILE[/bold].",
+    "Start with [bold]linnaeus demo[/bold], which needs no data. With data of yours: "
+    "[bold]linnaeus train DATA -o model[/bold], then evaluate, predict and explain.",
     epilog="Every command has its own --help. Results go to standard output, progress to "
     "standard error; exit code 0 means success, 1 a mistake in the input, 130 Ctrl-C.",
     no_args_is_help=True,
@@ -45,11 +47,13 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("compare")(compare.compare)
 app.command("explain")(explain.explain)
+app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
 app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
+app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -80,11 +80,14 @@ def read_pairs(tail: str, dtype: Any) -> tuple[NDArray[np.float64], NDArray[Any]
         return flat[::2], flat[1::2].astype(dtype)
 
 
-def explain(tail: str, dtype: np.dtype[np.floating]) -> str:
-    """What is wrong with the features of a row: the first fault, from the left."""
+def explain(tail: str, dtype: np.dtype[np.floating], first: int = 1) -> str:
+    """What is wrong with the features of a row: the first fault, from the left.
+
+    first : the lowest number that a feature may have
+    """
     tokens = tail.split()
     for token in tokens:
-        fault = _fault(token, dtype)
+        fault = _fault(token, dtype, first)
         if fault:
             return f"feature {shorten(token)} {fault}"
     for before, token in pairwise(tokens):
@@ -96,11 +99,11 @@ def explain(tail: str, dtype: np.dtype[np.floating]) -> str:
     raise AssertionError(f"no fault in {shorten(tail)}")
 
 
-def _fault(token: str, dtype: np.dtype[np.floating]) -> str:
+def _fault(token: str, dtype: np.dtype[np.floating], first: int) -> str:
     number, colon, value = token.partition(":")
     if not (colon and re.fullmatch("[0-9]+", number)):
         return "is not a number, a colon and a value. Write 17:0.5, and labels first on the line."
-    if float(number) == 0:
+    if float(number) < first:
         return "has the number 0, but features are numbered from 1. Add 1 to every number."
     if float(number) > MOST:
         return f"has a number above {MOST}. Number the features from 1 without large gaps."

@@ -166,4 +166,5 @@ def run_synthetic(
         measure: (round(float(np.mean(found)), DIGITS), round(float(np.std(found, ddof=1)), DIGITS))
         for measure, found in values.items()
     }
-    return Outcome(cells(figures), facts=facts_of(shape, method, values, ratio=ratio))
+    facts = facts_of(shape, method, values, figures=figures, ratio=ratio)
+    return Outcome(cells(figures), facts=facts)

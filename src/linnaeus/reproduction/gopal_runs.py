@@ -61,6 +61,21 @@ def run_published(
     return outcome
 
 
+def run_each_cost(
+    context: Context, collection: str, method: str, Cs: tuple[float, ...],
+    paper: tuple[float, ...] | None,
+) -> Outcome:  # fmt: skip
+    """A method with each of several C, judged by the test part: how much hangs on the choice."""
+    cells: list[Cell] = []
+    seconds = 0.0
+    for done, C in enumerate(Cs):
+        context.step(f"C = {C:g}", done, len(Cs))
+        found = run_published(context, collection, method, (C,), 2, paper, f"{method}, C = {C:g}")
+        cells += found.cells
+        seconds += found.seconds
+    return Outcome(cells, facts={"Cs": Cs}, seconds=seconds)
+
+
 def measured(
     method: Any, problem: Problem, context: Context, folds: int,
     paper: tuple[float, ...] | None, row: str,

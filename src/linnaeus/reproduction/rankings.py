@@ -1,7 +1,7 @@
 """The methods of the matrix ranked, within groups of collections that all of them can take.
 
-A method that does not apply to some collection of a group is left out of the group; one that did
-not finish on a collection is last there.
+A method that does not apply to some collection of a group, or was not run there, is left out of
+the group; one that did not finish on a collection is last there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from linnaeus.reproduction.ranks import Ranking, rank_methods
 
+NAME = "matrix"  # of the table with the results
 Facts = dict[str, Any]  # of one method on one collection
 GROUPS: dict[str, Callable[[Facts], bool]] = {  # by what the data of a collection are
     "one label": lambda data: not data["several"],
@@ -33,14 +34,11 @@ def rankings(results: Sequence[Facts], figure: str = "micro_f1") -> list[Ranking
 
 
 def ranking_of(name: str, results: Sequence[Facts], figure: str = "micro_f1") -> Ranking | None:
-    """The methods that take all collections of these results; None where that is too few."""
-    entries = {(f["collection"], f["method"]): f for f in results}
+    """The methods that were run on all collections of these results; None where that is too few."""
+    entries = {(f["collection"], f["method"]): f for f in results if "unsuited" not in f}
+    collections = list(dict.fromkeys(f["collection"] for f in results))
     every = list(dict.fromkeys(f["method"] for f in results))
-    collections = [
-        c for c in dict.fromkeys(f["collection"] for f in results)
-        if all((c, m) in entries for m in every)
-    ]  # fmt: skip
-    methods = [m for m in every if not any("unsuited" in entries[c, m] for c in collections)]
+    methods = [m for m in every if all((c, m) in entries for c in collections)]
     if len(collections) < LEAST or len(methods) < 3:
         return None
     values = [[value(entries[c, m], figure) for m in methods] for c in collections]
@@ -49,7 +47,7 @@ def ranking_of(name: str, results: Sequence[Facts], figure: str = "micro_f1") ->
 
 def value(facts: Facts, figure: str) -> float:
     """A figure where larger is better; NaN where there is none."""
-    found = facts.get("figures", {}).get(figure, np.nan)
+    found = float(facts.get("figures", {}).get(figure, np.nan))
     return -found if figure == "zero_one_loss" else found
 
 
@@ -58,9 +56,8 @@ def friedman_tests(results: Sequence[Facts]) -> list[dict[str, Any]]:
     return [
         {
             "name": "Friedman",
-            "first": f"{len(ranking.methods)} methods",
-            "second": "each other",
-            "condition": f"{ranking.name}, {len(ranking.collections)} collections",
+            "first": ranking.name,
+            "second": f"{len(ranking.methods)} methods, {len(ranking.collections)} collections",
             "statistic": ranking.friedman.statistic,
             "pvalue": ranking.friedman.pvalue,
             "critical_difference": ranking.difference,

@@ -16,10 +16,10 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.files import atomic_write
 from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS, Kind, kind_of
-from linnaeus.reproduction.matrix import NAME, results
-from linnaeus.reproduction.rankings import Facts, ranking_of
+from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
+from linnaeus.reproduction.rankings import NAME, Facts, ranking_of
 from linnaeus.reproduction.ranks import Ranking
+from linnaeus.reproduction.results import Cell
 from linnaeus.reproduction.store import Store, as_text
 
 LABELS = ("one", "several")
@@ -27,8 +27,28 @@ LABELS = ("one", "several")
 
 def write(store: Store, path: str | Path) -> None:
     """The recommendations from a stored matrix, as a file; equal results give equal bytes."""
+    found = recommend([outcome.facts for outcome in store.outcomes(NAME).values()])
     with atomic_write(path) as handle:
-        handle.write(as_text(recommend(results(store.outcomes(NAME)))))
+        handle.write(as_text(found))
+
+
+def cells(found: Sequence[Facts]) -> list[Cell]:
+    """The recommendations as a table: a row for every kind of data, with its method."""
+    try:
+        advice = recommend(found)
+    except UserError:  # the study has hardly begun
+        return []
+    rows = {f"all with {WORDS[labels]}": entry for labels, entry in advice["general"].items()}
+    rows |= {str(Kind(*(g[name] for name in Kind._fields))): g for g in advice["groups"]}
+    columns = {"mean rank": "rank", "of so many methods": "of", "CPU s to train": "train_seconds"}
+    return [
+        cell
+        for kind, entry in rows.items()
+        for cell in (
+            *(Cell(f"{kind}: {entry['method']}", c, entry[key]) for c, key in columns.items()),
+            Cell(f"{kind}: {entry['method']}", "collections", len(entry["collections"])),
+        )
+    ]
 
 
 def recommend(found: Sequence[Facts]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def read_examples(
     )
     found = replace(collect(rows), skipped=tuple(skipped or ()))
     if not len(found):
-        first = f" {len(found.skipped)} were bad, the first: {found.skipped[0]}" * bool(skipped)
+        first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
         raise FormatError(file, f"there are no rows.{first} Check the file.")
     check_kind(model, found, file)
     if not any(found.labels):

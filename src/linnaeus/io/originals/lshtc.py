@@ -77,7 +77,8 @@ def read_lshtc(
     parts : which of train, valid, test to read
     missing_labels : for labels that the hierarchy lacks: "error", or "drop" them from their rows;
         `Part.skipped` reports each with the number of its rows
-    cycles : for a hierarchy with cycles: "error", or "break" them by removing edges that lead back
+    cycles : for a hierarchy with cycles: "error", or "break" them by removing edges that lead
+        back; `Part.skipped` reports how many
     zero : "drop" feature 0, so that feature 1 is the first column; or "keep" it as the first
     skip_bad : leave out rows that cannot be read; `Part.skipped` says why
     """
@@ -86,7 +87,7 @@ def read_lshtc(
     check_choice("zero", zero, ["drop", "keep"])
     folder = folder_of(path, "train.txt and cat_hier.txt", _ORIGIN)
     files = _part_files(folder, check_parts(parts))
-    taxonomy = _taxonomy(folder, hierarchy, cycles == "break")
+    taxonomy, removed = _taxonomy(folder, hierarchy, cycles == "break")
     read = {}
     for name, file in files.items():
         reading = Reading(file, Labels(taxonomy), [] if skip_bad else None, dtype=dtype)
@@ -95,7 +96,7 @@ def read_lshtc(
     for name, part in read.items():
         X = part.X
         wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-        read[name] = replace(part, X=wide)
+        read[name] = replace(part, X=wide, skipped=(*removed, *part.skipped))
     return Collection(taxonomy, **read, name=folder.resolve().name)
 
 
@@ -108,17 +109,25 @@ def _part_files(folder: Path, parts: tuple[str, ...]) -> dict[str, Path]:
     return files
 
 
-def _taxonomy(folder: Path, given: str | Path | None, mend: bool) -> Taxonomy:
+def _taxonomy(
+    folder: Path, given: str | Path | None, mend: bool
+) -> tuple[Taxonomy, tuple[str, ...]]:
+    """The hierarchy, and a note about edges that were removed from it."""
     places = (folder, folder.resolve().parent)
     found = (named_file(place, _HIERARCHY, _SUFFIXES) for place in places)
     file = Path(given) if given is not None else next((f for f in found if f is not None), None)
     if file is None:
         raise missing(folder, "cat_hier.txt, there or in the folder above", _ORIGIN)
     if not mend:
-        return Taxonomy.read(file, format="lshtc")
+        return Taxonomy.read(file, format="lshtc"), ()
     with open_lines(file) as lines:
         edges = [edge for line in lines for edge in pairwise(line.split())]
-    return Taxonomy.from_edges(without_cycles(edges)[0])
+    kept, back = without_cycles(edges)
+    if not back:
+        return Taxonomy.from_edges(kept), ()
+    first = shorten(" ".join(back[0]))
+    note = f"{file}: {len(back):,} edges that lead back up were removed, the first {first}."
+    return Taxonomy.from_edges(kept), (note,)
 
 
 @dataclass
@@ -181,14 +190,16 @@ class _File:
         dtype = self.reading.number_type(np.float32)
         pairs = read_pairs(tail, dtype)
         if pairs is None or pairs[0].max(initial=0) > MOST or not np.isfinite(pairs[1]).all():
-            plain = " ".join(t for t in tail.split() if not t.startswith("0:"))
-            raise BadRowError(explain(plain, dtype))
+            raise BadRowError(explain(tail, dtype, first=0))
         numbers, values = pairs
         if not self.keep_zero and (numbers == 0).any():
             self.zeros += 1
             numbers, values = numbers[numbers > 0], values[numbers > 0]
         columns = numbers.astype(np.int64) - (0 if self.keep_zero else 1)
-        if (columns[1:] <= columns[:-1]).any():
-            columns, place = np.unique(columns, return_inverse=True)
-            values = np.bincount(place, weights=values, minlength=columns.size).astype(dtype)
+        if (columns[1:] < columns[:-1]).any():
+            order = np.argsort(columns, kind="stable")
+            columns, values = columns[order], values[order]
+        if (columns[1:] == columns[:-1]).any():
+            columns, first = np.unique(columns, return_index=True)
+            values = np.add.reduceat(values, first)
         return SparseRow(columns.astype(np.int32), values)

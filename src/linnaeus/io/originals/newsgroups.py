@@ -1,4 +1,4 @@
-"""20 newsgroups [Lang1995], the version "by date": posts of 1993 to 20 groups.
+"""20 newsgroups (collected by Ken Lang), the version "by date": posts of 1993 to 20 groups.
 
 Two forms are known.
 

@@ -1,4 +1,4 @@
-"""OHSUMED [HershEtAl1994]: MEDLINE abstracts of 1987 to 1991, indexed with MeSH terms.
+"""OHSUMED (Hersh and others, 1994): MEDLINE abstracts of 1987 to 1991, with MeSH terms.
 
 ``ohsumed.87`` to ``ohsumed.91`` hold records; each field is a line with its name, then its text:
 

@@ -1,4 +1,4 @@
-"""RCV1-v2 [LewisEtAl2004]: 804,414 Reuters stories as vectors, 103 topics in a tree.
+"""RCV1-v2 (Lewis, Yang, Rose and Li, 2004): 804,414 Reuters stories, 103 topics in a tree.
 
 The vectors come from scikit-learn's ``fetch_rcv1``, which keeps them as ``RCV1/*.pkl`` in its data
 folder (`data_home`). These are pickles, which may run code when they are read: use a cache that
