@@ -13,8 +13,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from benchmarks.recording import record
+from benchmarks.recording import publish
 from linnaeus.io import read_collection
 from linnaeus.model import Model, inputs_of, train
 from linnaeus.workflow import predict
@@ -34,7 +35,7 @@ def least(*works: Callable[[], object]) -> list[float]:
     return best
 
 
-def measure(name: str, folder: Path) -> dict[str, float | str]:
+def measure(name: str, folder: Path) -> list[Any]:
     data = read_collection(folder, parts=["train", "test"])
     model: Model = train(data.part("train"), data.taxonomy)
     inputs, n = inputs_of(data.part("test")), len(data.part("test"))
@@ -46,11 +47,8 @@ def measure(name: str, folder: Path) -> dict[str, float | str]:
             lambda: read_collection(folder, taxonomy=data.taxonomy, parts=["test"]),
             lambda: predict(f"{place}/model", folder, target),
         )
-    return {
-        "collection": name, "method": model.about["method"], "rows": n,
-        "features_rows_per_second": n / features, "read_rows_per_second": n / read,
-        "predict_rows_per_second": n / whole, "share": features / whole,
-    }  # fmt: skip
+    rates = [n / seconds for seconds in (features, read, whole)]
+    return [name, model.about["method"], n, *map(round, rates), round(features / whole, 2)]
 
 
 def main() -> None:
@@ -58,13 +56,14 @@ def main() -> None:
         sys.exit("Set COLLECTIONS to the folder of the collections.")
     names = os.environ.get("COLLECTION_NAMES", "news20").split(",")
     rows = [measure(name, Path(os.environ["COLLECTIONS"]) / name) for name in names]
-    for row in rows:
-        print(
-            f"{row['collection']} ({row['method']}): {row['rows']:,} rows; a CPU-second: features "
-            f"{row['features_rows_per_second']:,.0f}, reading {row['read_rows_per_second']:,.0f}, "
-            f"predict {row['predict_rows_per_second']:,.0f}: {row['share']:.0%} of the features"
-        )
-    record("predict", {"target": TARGET, "rows": rows})
+    publish(
+        "predict",
+        "linnaeus predict beside its vectoriser alone: rows a CPU-second",
+        ["collection", "method", "rows", "features", "reading", "predict", "predict / features"],
+        rows,
+        notes=f"The least of {ROUNDS} rounds. The target is {TARGET} for the last column.",
+        needs="COLLECTIONS=data",
+    )
 
 
 if __name__ == "__main__":

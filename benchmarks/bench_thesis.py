@@ -14,7 +14,7 @@ RECORDS = {
     "cai-7.5": "thesis_synthetic", "cai-7.10": "thesis_svm", "cai-7.13": "thesis_enzyme",
     "cai-7.15": "thesis_dnc", "cai-7.18": "thesis_random", "cai-7.19": "thesis_random_dnc",
     "cai-7.20": "thesis_averaged", "cai-7.21": "thesis_online", "cai-7.24": "thesis_learned",
-    "cai-images": "thesis_others",
+    "cai-orders": "thesis_orders", "cai-images": "thesis_others",
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def test_a_rule_is_changed_in_place_and_in_a_copy(linnaeus, place):
 def test_a_rule_learns_from_examples(linnaeus, place):
     code, _, err = linnaeus("rule", "one", "scut")
     assert code == 1 and "learns from held-out scores" in " ".join(err.split())
-    code, out, _ = linnaeus("rule", "one", "scut", "--data", "data", "--part", "test")
+    code, _, _ = linnaeus("rule", "one", "scut", "--data", "data", "--part", "test")
     assert code == 0 and load("one").rule_name == "scut"
 
 

@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linnaeus import HierarchicalPerceptron, Hieron, RankingSVM, Taxonomy, TopDown
-from linnaeus.protocols import cross_validate_ranking, held_out_ranking, spread_of_sums
 from linnaeus.reproduction import cai_data
 from linnaeus.reproduction import figures_cai as paper
 from linnaeus.reproduction.cai import SHUFFLED, TABLES
@@ -119,7 +118,10 @@ def flattened(methods):
 
 
 def test_every_table_is_declared():
-    wanted = {f"cai-7.{k}" for k in (5, 10, 13, 15, 18, 19, 20, 21, 24)} | {"cai-images"}
+    wanted = {f"cai-7.{k}" for k in (5, 10, 13, 15, 18, 19, 20, 21, 24)} | {
+        "cai-images",
+        "cai-orders",
+    }
     assert set(BY_NAME) == wanted
     for table in TABLES:
         names = [unit.name for unit in table.units]
@@ -175,6 +177,19 @@ def test_newsgroups_have_bodies_of_posts_only(context):
     assert data.taxonomy.depth.max() == 2 and len(data.taxonomy.leaves) == 15
 
 
+def test_groups_of_a_family_follow_one_another(context):
+    data = cai_data.newsgroups_by_family(context.data)
+    assert list(dict.fromkeys(data.y.tolist())) == list(data.taxonomy.leaves)
+    assert data.X.sum() == pytest.approx(cai_data.newsgroups(context.data).X.sum())
+
+
+def test_epochs_are_those_of_the_suffix():
+    known = {unit.name: unit.settings for unit in BY_NAME["cai-orders"].units}
+    assert known["all, 1 epoch: HoPERC"]["max_iter"] == 1
+    assert known["all, 10 epochs: FaPERC"]["max_iter"] == 10
+    assert len(known) == 8 * 5
+
+
 def test_real_newsgroups_have_as_many_words_as_in_the_thesis(shared):
     data = cai_data.newsgroups(shared("data"))
     assert data.X.shape[0] == 13893
@@ -205,6 +220,7 @@ def test_names_make_classifiers():
         ("cai-7.20", ("t = 10: HaPERC", "t = 10: FaPERC", f"t = 10{SHUFFLED}: HaPERC")),
         ("cai-7.21", ("all: FoHieron", "all: HoHieron")),
         ("cai-7.24", ("t = 10: FaPERC", "t = 10: HaPERCa")),
+        ("cai-orders", ("all, by family: HoPERC", "all, by family: FoPERC")),
         ("cai-7.13", ("enzyme: F-SVM", "enzyme: H-SVM")),
         ("cai-images", ("ImCLEF07A: F-SVM", "ImCLEF07A: H-SVM", "ImCLEF07A: HaPERC")),
     ],
@@ -261,28 +277,3 @@ def test_labels_keep_together_where_variances_fall_fast():
 def test_random_hierarchies_are_those_of_the_thesis_in_number():
     units = [unit.name for unit in BY_NAME["cai-7.18"].units]
     assert sum("rand" in name for name in units) == 2 * RANDOM
-
-
-def test_blocks_of_a_given_division(context):
-    data = cai_data.images(context.data)
-    model = RankingSVM(data.taxonomy, random_state=0)
-    study = held_out_ranking(
-        {"m": model}, data.X, data.y, data.taxonomy, train=data.train, test=data.test, blocks=4
-    )
-    once = cross_validate_ranking(
-        {"m": model}, data.X, data.y, data.taxonomy, folds=[(data.train, data.test)]
-    )
-    for metric, values in study.values["blocks"]["m"].items():
-        assert values.size == 4  # of 5 rows each
-        assert study.mean("m", metric, "all") == pytest.approx(once.mean("m", metric))
-        assert values.mean() == pytest.approx(once.mean("m", metric))
-    with pytest.raises(ValueError, match="blocks is 21, but there are 20 test rows"):
-        held_out_ranking(
-            model, data.X, data.y, data.taxonomy, train=data.train, test=data.test, blocks=21
-        )
-
-
-def test_spread_of_a_mean_is_its_standard_error():
-    x = np.random.default_rng(0).normal(size=(400, 1))
-    found = spread_of_sums(x, lambda sums: sums / 400, 4000)
-    assert found[0] == pytest.approx(x.std() / 20, rel=0.05)

@@ -56,7 +56,7 @@ QUICK = 2  # folds, repetitions, draws and blocks of a trial run
 class Trial:
     """A method under a condition.
 
-    problem : which data: "newsgroups", "enzyme" or "images"
+    problem : which data: "newsgroups", "newsgroups_by_family", "enzyme" or "images"
     options : of the estimator, besides what its name says
     """
 
@@ -104,26 +104,17 @@ def run_trial(context: Context, trial: Trial, cells: Callable[..., list[Cell]]) 
     problem: Problem = getattr(cai_data, trial.problem)(context.data)
     model = classifier(trial.method, problem.taxonomy, context.seed, trial.options)
     study = _study(context, problem, trial.condition, {trial.method: model})
-    whole, parts = (study.values[key][trial.method] for key in (first(study), last(study)))
+    found = list(study.values.values())  # a given division: all test rows, then their blocks
+    whole, parts = found[0][trial.method], found[-1][trial.method]
     figures, values = {}, {}
     for measure, (metric, scale) in MEASURES.items():
         values[measure] = scale * parts[metric]
         mean = round(float(scale * whole[metric].mean()), DIGITS)
         figures[measure] = (mean, standard_error(values[measure]))
-    n_train = 0 if problem.train is None else problem.train.size
-    sizes = {"rows": int(problem.X.shape[0]), "training rows": n_train or None}
+    n_train = None if problem.train is None else problem.train.size
+    sizes = {"rows": int(problem.X.shape[0]), "training rows": n_train}
     facts = facts_of(trial.condition, trial.method, values, figures=figures, sizes=sizes)
     return Outcome(cells(figures), facts=facts)
-
-
-def first(study: Study) -> Any:
-    """The condition with the figures."""
-    return next(iter(study.values))
-
-
-def last(study: Study) -> Any:
-    """The condition with the values that tests compare."""
-    return list(study.values)[-1]
 
 
 def _study(context: Context, problem: Problem, condition: str, methods: dict[str, Any]) -> Study:
@@ -134,14 +125,11 @@ def _study(context: Context, problem: Problem, condition: str, methods: dict[str
         return held_out_ranking(
             *data, train=problem.train, test=problem.test, blocks=blocks, callback=callback
         )
-    n = QUICK if context.quick else REPETITIONS
+    more: dict[str, Any] = {"random_state": context.seed, "callback": callback}
     if condition == "all":
-        folds = QUICK if context.quick else FOLDS
-        return cross_validate_ranking(
-            *data, folds=folds, random_state=context.seed, callback=callback
-        )
-    t = int(condition.removeprefix("t = "))
-    return per_class_study(*data, t=t, repetitions=n, random_state=context.seed, callback=callback)
+        return cross_validate_ranking(*data, folds=QUICK if context.quick else FOLDS, **more)
+    t, n = int(condition.removeprefix("t = ")), QUICK if context.quick else REPETITIONS
+    return per_class_study(*data, t=t, repetitions=n, **more)
 
 
 def run_synthetic(

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.metrics import sign_test, wilcoxon_test
-from linnaeus.reproduction.gopal import COLLECTIONS, HIERARCHICAL, ONE_LABEL
+from linnaeus.reproduction.gopal import COLLECTIONS
+from linnaeus.reproduction.gopal_bayes import HIERARCHICAL, ONE_LABEL
 from linnaeus.reproduction.gopal_views import FLAT, PAIRS, unit_name
 from linnaeus.reproduction.judging import (
     FAILS,
