@@ -62,7 +62,7 @@ def main() -> None:
         ["collection", "method", "rows", "features", "reading", "predict", "predict / features"],
         rows,
         notes=f"The least of {ROUNDS} rounds. The target is {TARGET} for the last column.",
-        needs="COLLECTIONS=data",
+        needs=f"COLLECTIONS=data COLLECTION_NAMES={','.join(names)}",
     )
 
 

@@ -61,10 +61,10 @@ def test_folds_pool_what_models_say_about_rows_they_have_not_seen(news, crossed)
 
 def test_a_method_that_cannot_is_listed_with_the_reason(tested):
     assert [s.name for s in tested.failed] == ["msvm"]
-    assert "takes one label per sample" in tested["msvm"].error
+    assert "msvm takes one a row" in tested["msvm"].error
     assert "msvm" not in {s.name for s in tested.ranked}
     assert "msvm has no result." in verdict(tested)
-    assert "msvm: MulticlassSVM takes one" in str(tested)
+    assert "msvm: The method 'msvm' does not suit the data" in str(tested)
 
 
 def test_an_unexpected_error_loses_only_its_own_method(news, monkeypatch):

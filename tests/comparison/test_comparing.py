@@ -38,7 +38,7 @@ def test_a_table_a_verdict_and_where_the_report_is(folder, tmp_path):
     lines = done.stdout.splitlines()
     assert "150 rows to learn from, 50 to be judged by" in lines[0]
     assert lines[1].split()[0] == "method" and lines[2].split()[0] in ("svm", "logistic")
-    assert "msvm: MulticlassSVM takes one label per sample" in done.stdout
+    assert "msvm: The method 'msvm' does not suit the data" in done.stdout
     assert f"The report is in {target}." in done.stdout.replace("\n", "")
     assert "linnaeus compare" in target.read_text(encoding="utf-8")
 
@@ -66,7 +66,7 @@ def test_when_no_method_has_a_result_it_is_an_error(folder):
     done = run(folder, "-m", "msvm", "--no-report")
     assert isinstance(done.exception, UserError)
     assert "No method has a result; the reasons are above." in str(done.exception)
-    assert "msvm: MulticlassSVM takes" in done.stdout
+    assert "msvm: The method 'msvm' does not suit the data" in done.stdout
 
 
 def test_a_folder_without_a_test_part_is_divided_into_five(folder, tmp_path):

@@ -5,7 +5,7 @@ Figures that were not run are cells without one of ours, so that a table shows w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from linnaeus.reproduction.figures_gopal import FIGURES, LEVELS, NAMES, SIZES
@@ -60,12 +60,8 @@ def minutes(outcomes: Outcomes, collections: Sequence[str], methods: Sequence[st
             if flat in printed:
                 ratio = mine / theirs if mine is not None and theirs else None
                 known = printed[method][2] / printed[flat][2]
-                cells.append(Cell(name, f"times {_flat_names()}", ratio, None, known))
+                cells.append(Cell(name, "times the flat one", ratio, None, known))
     return cells
-
-
-def _flat_names() -> str:
-    return "the flat one"
 
 
 def _minutes(outcomes: Outcomes, name: str) -> float | None:
@@ -74,20 +70,20 @@ def _minutes(outcomes: Outcomes, name: str) -> float | None:
 
 def levels(outcomes: Outcomes, collections: Sequence[str]) -> list[Cell]:
     """Macro F1 by level, collection by collection; then the paper's."""
-    ours = _groups(outcomes, collections, "levels", "level", "nodes")
-    rows = {f"level {level}": values for level, values in LEVELS.items()}
-    return ours + _printed(rows, "nodes")
+    ours = _groups(outcomes, collections, "levels", lambda entry: f"level {entry['level']}")
+    return ours + _printed({f"level {level}": values for level, values in LEVELS.items()})
 
 
 def sizes(outcomes: Outcomes, collections: Sequence[str]) -> list[Cell]:
     """Macro F1 by number of training rows, collection by collection; then the paper's."""
-    ours = _groups(outcomes, collections, "sizes", "train", "rows")
-    return ours + _printed({f"{size} rows": values for size, values in SIZES.items()}, "classes")
+    ours = _groups(outcomes, collections, "sizes", lambda entry: f"{entry['train']} rows")
+    return ours + _printed({f"{size} rows": values for size, values in SIZES.items()})
 
 
 def _groups(
-    outcomes: Outcomes, collections: Sequence[str], fact: str, key: str, noun: str
+    outcomes: Outcomes, collections: Sequence[str], fact: str, named: Callable[[Any], str]
 ) -> list[Cell]:
+    """Flat and recursive methods group by group, where both were run."""
     cells: list[Cell] = []
     for collection in collections:
         for flat, recursive in PAIRS:
@@ -96,8 +92,7 @@ def _groups(
                 continue
             columns = (outcomes[name].facts[fact] for name in names)
             for a, b in zip(*columns, strict=True):
-                group = f"level {a[key]}" if fact == "levels" else f"{a[key]} {noun}"
-                cells += _beside(f"{collection}, {recursive}: {group}", a, b)
+                cells += _beside(f"{collection}, {recursive}: {named(a)}", a, b)
     return cells
 
 
@@ -114,7 +109,7 @@ def _beside(row: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
-def _printed(rows: Mapping[str, tuple[float, float, int]], noun: str) -> list[Cell]:
+def _printed(rows: Mapping[str, tuple[float, float, int]]) -> list[Cell]:
     return [
         Cell(f"paper, DMOZ-2012: {name}", column, None, None, value)
         for name, (flat, recursive, n) in rows.items()

@@ -91,7 +91,7 @@ def _draw(store: Any, folder: Path) -> None:
     from linnaeus.reproduction import matrix
     from linnaeus.reproduction.document import picture, ranks_picture
     from linnaeus.reproduction.rank_plot import draw_ranks
-    from linnaeus.reproduction.rankings import rankings
+    from linnaeus.reproduction.rankings import NAME, rankings
     from linnaeus.reproduction.registry import TABLES
 
     (folder / picture("")).parent.mkdir(exist_ok=True)
@@ -99,7 +99,7 @@ def _draw(store: Any, folder: Path) -> None:
         outcomes = store.outcomes(table.of or table.name)
         if table.picture is not None and outcomes:
             table.picture(outcomes, folder / picture(table.name))
-    for ranking in rankings(matrix.results(store.outcomes(matrix.NAME))):
+    for ranking in rankings(matrix.results(store.outcomes(NAME))):
         draw_ranks(ranking, folder / ranks_picture(ranking.name))
 
 
