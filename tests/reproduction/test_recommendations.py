@@ -95,6 +95,21 @@ def test_a_single_collection_is_no_evidence():
     )
 
 
+def test_trees_and_dags_are_taken_together_where_there_are_few():
+    """One tree and one DAG with many classes: together they speak for logistic, not hm3."""
+    values = {"svm": 0.1, "logistic": 0.2, "topdown": 0.05}
+    wide = study({"u": values | {"hm3": 0.9}}, several=True, classes=999)
+    wide += study({"v": values}, several=True, classes=999, tree=False)
+    one = study({c: {"svm": 0.5, "msvm": 0.6, "mlr": 0.4} for c in "ab"})
+    found = recommend(one + SEVERAL + wide)
+    assert advise(kind_of(True, True, 100, 10), found).method == "svm"
+    for tree in (True, False):
+        advice = advise(kind_of(True, tree, 100, 999), found)
+        assert advice.method == "logistic"
+        assert "on 2 collections like this (several labels a row, any taxonomy" in advice.why
+    assert [g["shape"] for g in found["groups"]] == ["tree", "tree", "any"]
+
+
 def test_the_general_recommendation_takes_any_taxonomy():
     one = study({c: {"hblr": 0.9, "msvm": 0.6, "mlr": 0.4} for c in "ab"})
     found = recommend(one + SEVERAL)

@@ -59,6 +59,8 @@ class Labels:
             if spelled in self._known:
                 return self._known[spelled]
         if self.taxonomy is None and self._ids is None:
+            if isinstance(label, str):
+                self._known[label] = label  # seen once, it is found at once
             return label
         raise BadRowError(self._unknown(label))
 

@@ -2,9 +2,10 @@
 
 The file recommendations.json is made from the stored study by `linnaeus bench recommend`. It has
 
-    groups    for kinds of data with two collections or more, the method with the best mean rank
+    groups    for kinds of data with two collections or more, the method with the best mean rank;
+              where trees and DAGs alone have too few, for both together
     general   the same over all collections with one label a row, or with several
-    ranks     the mean ranks of all methods
+    ranks     the mean ranks of all methods, on trees
 
 A kind of data with less evidence gets the general recommendation.
 """
@@ -18,20 +19,28 @@ from typing import Any, NamedTuple
 
 MANY_ROWS, MANY_CLASSES = 5_000, 100
 FILE = "recommendations.json"
-WORDS = {"one": "one label a row", "several": "several labels a row", "dag": "a DAG"}
+ANY = "any"
+WORDS = {
+    "one": "one label a row", "several": "several labels a row",
+    "tree": "a tree", "dag": "a DAG", ANY: "any taxonomy",
+}  # fmt: skip
 
 
 class Kind(NamedTuple):
     """What data are told apart by."""
 
     labels: str  # "one" or "several"
-    shape: str  # "tree" or "dag"
+    shape: str  # "tree" or "dag"; of a group also "any"
     rows: str  # "few" or "many"
     classes: str  # "few" or "many"
 
     def __str__(self) -> str:
-        shape = WORDS.get(self.shape, f"a {self.shape}")
-        return f"{WORDS[self.labels]}, {shape}, {self.rows} rows, {self.classes} classes"
+        what = f"{WORDS[self.labels]}, {WORDS[self.shape]}"
+        return f"{what}, {self.rows} rows, {self.classes} classes"
+
+    def covers(self, other: Kind) -> bool:
+        """Whether data of the other kind belong to this group."""
+        return other == self or other._replace(shape=ANY) == self
 
 
 class Advice(NamedTuple):
@@ -64,14 +73,16 @@ def recommendations() -> dict[str, Any]:
 
 
 def advise(kind: Kind, found: dict[str, Any] | None = None) -> Advice:
-    """The method for a kind of data: its own group's, or the general one.
+    """The method for a kind of data: its own group's, that of a wider group, or the general one.
 
     found : recommendations; those of the package if not given
     """
     found = recommendations() if found is None else found
-    for group in found["groups"]:
-        if Kind(*(group[name] for name in Kind._fields)) == kind:
-            return Advice(group["method"], _why(group, f"collections like this ({kind})"))
+    groups = {Kind(*(group[name] for name in Kind._fields)): group for group in found["groups"]}
+    for wider in (kind, kind._replace(shape=ANY)):
+        if wider in groups:
+            which = f"collections like this ({wider})"
+            return Advice(groups[wider]["method"], _why(groups[wider], which))
     general = found["general"][kind.labels]
     return Advice(general["method"], _why(general, f"collections with {WORDS[kind.labels]}"))
 

@@ -18,6 +18,7 @@ from linnaeus.collection import Part
 from linnaeus.decisions import Decision
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.metrics import Report, evaluate
 from linnaeus.model.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
@@ -96,14 +97,30 @@ class Model:
 
     def decide(self, X: Any, scores: Any = None) -> sp.csr_array:
         """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy."""
+        if self.rule is None and scores is not None and self._takes_the_best:
+            return self._best(scores)
         if self.rule is None:
             return self.taxonomy.closure(as_indicator(self.taxonomy, self.estimator.predict(X)))
         scores = self.estimator.decision_function(X) if scores is None else scores
         return node_sets(self.rule, scores, self.taxonomy)
 
+    @property
+    def _takes_the_best(self) -> bool:
+        """Whether the estimator's own prediction is the class with the highest score."""
+        plain = type(self.estimator).predict is LinearClassifier.predict
+        return plain and bool(self.estimator.targets_.one)
+
+    def _best(self, scores: Any) -> sp.csr_array:
+        """The class with the highest score of each row, closed upwards."""
+        numbers = self.taxonomy.numbers(self.columns)[np.argmax(scores, axis=1)]
+        n = len(numbers)
+        ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
+        return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))
+
     def predict(self, inputs: Any) -> list[list[Any]]:
         """The labels of every row: the most specific, or whole paths where these were taught."""
-        return self.names(self.decide(self.transform(inputs)))
+        X = self.transform(inputs)
+        return self.names(self.decide(X, self.estimator.decision_function(X)))
 
     def names(self, closed: sp.csr_array) -> list[list[Any]]:
         """Closed label sets as lists of names, in the manner of the training labels."""

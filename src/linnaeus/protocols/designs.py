@@ -106,15 +106,17 @@ def held_out_ranking(
     test: Any,
     blocks: int = 50,
     loss: Any = None,
+    random_state: Any = 0,
     callback: Callback | None = None,
 ) -> Study:
     """Metrics of one given division into training and test rows.
 
     The condition "all" has one value, of all test rows. The condition "blocks" has one for each of
-    so many blocks of test rows, in the order given: their scatter gives standard errors, and two
-    methods can be compared block by block. Other parameters as for `cross_validate_ranking`.
+    so many blocks of test rows, drawn at random since rows often come sorted: their scatter gives
+    standard errors, and two methods can be compared block by block. Other parameters as for
+    `cross_validate_ranking`.
     """
-    rows = np.asarray(test)
+    rows = np.random.default_rng(random_state).permutation(np.asarray(test))
     if not 1 <= blocks <= rows.size:
         raise UserError(
             f"blocks is {blocks}, but there are {rows.size} test rows. Use 1 to that number."

@@ -65,8 +65,8 @@ DRAWN = (
 )
 COST = "C = 1, as in the thesis."
 BLOCKED = (
-    f"± is the standard error over {BLOCKS} blocks of test rows. Tests: paired permutation over "
-    "these blocks."
+    f"± is the standard error over {BLOCKS} random blocks of test rows. Tests: paired permutation "
+    "over these blocks."
 )
 PERCENT = "%, losses in edges"
 SVM = [("H-SVM", "F-SVM")]

@@ -2,7 +2,8 @@
 
 A method is recommended where it takes such data, finished on all collections with as many labels a
 row, and has the best mean rank in micro F1; ties go to the faster one. Kinds with a single
-collection are left to the general recommendation: one collection is no evidence for others.
+collection are left to wider groups, trees and DAGs together, or all with such labels: one
+collection is no evidence for others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.files import atomic_write
 from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
+from linnaeus.model.evidence import ANY, MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
 from linnaeus.reproduction.rankings import NAME, Facts, ranking_of
 from linnaeus.reproduction.ranks import Ranking
 from linnaeus.reproduction.results import Cell
@@ -81,11 +82,15 @@ def _general(labels: str, found: list[Facts]) -> dict[str, Any]:
 
 
 def _groups(found: list[Facts]) -> list[dict[str, Any]]:
-    """The kinds of data with evidence enough, each with its best method."""
+    """The kinds of data with evidence enough, each with its best method; also over all shapes."""
+    kinds = {_kind(f) for f in found}
+    wider = {kind._replace(shape=ANY) for kind in kinds}
     groups = []
-    for kind in sorted({_kind(f) for f in found}):
-        own = [f for f in found if _kind(f) == kind]
-        alike = [f for f in found if _kind(f).shape == kind.shape]
+    for kind in (*sorted(kinds), *sorted(wider)):
+        own = [f for f in found if kind.covers(_kind(f))]
+        if kind in wider and len({_kind(f).shape for f in own}) == 1:
+            continue  # the same as the group of this shape
+        alike = [f for f in found if kind.shape in (ANY, _kind(f).shape)]
         ranking = ranking_of(str(kind), own)
         best = None if ranking is None else _best(ranking, own, alike, kind.shape == "tree")
         if best is not None:

@@ -24,7 +24,7 @@ def _unit(
         run_method, collection=collection, method=method, row=row, columns=columns,
         published=published,
     )  # fmt: skip
-    settings: dict[str, Any] = {"method": method, "blocks": BLOCKS, "draws": DRAWS}
+    settings: dict[str, Any] = {"method": method, "blocks": f"{BLOCKS}, drawn", "draws": DRAWS}
     if method.startswith("H-M3"):
         settings["tol"] = TOL[collection]
     return Unit(row, (collection,), run, settings)
@@ -72,7 +72,7 @@ _ENZYME = (
 _PROTOCOL = (
     "Train on the training part with C = 1, as in the paper, judge by the test part. H-M3 is "
     "solved to a duality gap of 1 % (enzyme: 5 %). P, R and F1 are over all nodes, enzyme with its "
-    f"root. ± of losses over {BLOCKS} blocks of test rows, of P, R and F1 by bootstrap."
+    f"root. ± of losses over {BLOCKS} random blocks of test rows, of P, R and F1 by bootstrap."
 )
 
 TABLES = (

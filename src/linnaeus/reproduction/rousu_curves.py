@@ -152,8 +152,8 @@ def _save(pyplot: Any, figure: Any, path: Path) -> None:
 
 
 _WHY = (
-    "The paper's curves are of WIPO-alpha, section D, which cannot be had here, in minutes on a PC "
-    "of 2005 with MATLAB: within 2 % of the optimum in 30 minutes. It prints no figures to set "
+    "The paper's curves are of WIPO-alpha, section D, which cannot be had here, by a program in "
+    "MATLAB: within 2 % of the optimum in 30 minutes. It prints no figures to set "
     "beside ours; 10 steps a visit were its best choice, 1 and 50 slower."
 )
 

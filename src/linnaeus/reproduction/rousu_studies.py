@@ -98,11 +98,12 @@ def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(a, b, out=np.zeros_like(a), where=b > 0))
 
 
-def block_values(sets: Sets, counts: np.ndarray) -> dict[str, list[float]]:
-    """Losses, and hits per level (in labels a row), of every block of test rows."""
+def block_values(sets: Sets, counts: np.ndarray, seed: int) -> dict[str, list[float]]:
+    """Losses, and hits per level (in labels a row), of blocks of test rows drawn at random."""
     n = sets.true.shape[0]
     values: dict[str, list[float]] = {}
-    for block in np.array_split(np.arange(n), min(BLOCKS, n)):
+    rows = np.random.default_rng(seed).permutation(n)
+    for block in np.array_split(rows, min(BLOCKS, n)):
         part = Sets(sets.taxonomy, sets.true[block], sets.pred[block])
         found = losses(part)
         hits = counts[block, ::3].mean(axis=0)
@@ -121,7 +122,7 @@ def run_method(
     found = answers(data, collection, method, context.seed)
     sets = under_one_root(data.taxonomy, data.Y_test, found)
     counts = level_counts(sets)
-    values = block_values(sets, counts)
+    values = block_values(sets, counts, context.seed)
     whole = {name: (value, standard_error(values[name])) for name, value in losses(sets).items()}
     figures = np.round(ratios(counts.sum(axis=0, keepdims=True))[0].reshape(-1, 3), DIGITS)
     errors = np.round(spread_of_sums(counts, ratios, DRAWS, context.seed), DIGITS).reshape(-1, 3)

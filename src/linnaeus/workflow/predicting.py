@@ -163,9 +163,8 @@ def open_writer(
         return
     with atomic_write(target) as handle:
         if format == "jsonl":
-            yield lambda found: handle.writelines(
-                json.dumps(record, ensure_ascii=False, default=str) + "\n" for record in found
-            )
+            encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+            yield lambda found: handle.writelines(encode(record) + "\n" for record in found)
             return
         table = csv.writer(handle, delimiter="," if format == "csv" else "\t", lineterminator="\n")
         table.writerow(_columns(probabilities, top))
