@@ -221,6 +221,27 @@ def published(name: str) -> tuple[str, Published]:
     )
 
 
+def write_parameters(flag: str, values: Mapping[str, Any] | None) -> list[str]:
+    """Parameters as words of a command, which `parse_parameters` reads back.
+
+    >>> write_parameters("-p", {"C": 10.0, "loss": "hinge", "name": "1"})
+    ['-p', 'C=10', '-p', 'loss=hinge', '-p', 'name="1"']
+    """
+    return [word for name, v in (values or {}).items() for word in (flag, f"{name}={_written(v)}")]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, str):
+        return json.dumps(value, separators=(",", ":"))
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return json.dumps(value)
+
+
 def parse_parameters(given: Iterable[str]) -> dict[str, Any]:
     """Parameters written as name=value; values are numbers, true, false, null, lists or texts.
 

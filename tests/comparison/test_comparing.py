@@ -85,8 +85,8 @@ def test_the_command_repeats_the_comparison(folder):
         feature_parameters={"ngram_range": [1, 2]}, seed=3,
     )  # fmt: skip
     words = done.contest.setting.command
-    assert words.startswith(f"linnaeus compare {folder} --methods svm --test -p svm.C=2.0 -p loss=")
-    assert words.endswith("-f 'ngram_range=[1, 2]' --rule zero --seed 3")
+    assert words.startswith(f"linnaeus compare {folder} --methods svm --test -p svm.C=2 -p loss=")
+    assert words.endswith("-f 'ngram_range=[1,2]' --rule zero --seed 3")
 
 
 @pytest.mark.parametrize(

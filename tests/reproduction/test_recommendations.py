@@ -71,6 +71,14 @@ def test_one_that_did_not_finish_somewhere_is_not_recommended():
     assert recommend(one + SEVERAL)["general"]["one"]["method"] == "msvm"
 
 
+def test_one_that_was_not_run_everywhere_is_not_recommended():
+    """hieron was run on a and b only: it wins there, and nothing is known about c."""
+    one = study({c: {"svm": 0.5, "msvm": 0.4, "mlr": 0.3, "hieron": 0.9} for c in "ab"})
+    one += study({"c": {"svm": 0.5, "msvm": 0.4, "mlr": 0.3}}, rows=50_000)
+    found = recommend(one + SEVERAL)
+    assert [g["method"] for g in found["groups"] if g["labels"] == "one"] == ["svm"]
+
+
 def test_ties_go_to_the_faster():
     one = [
         facts(c, m, 0.5, seconds)

@@ -56,7 +56,9 @@ def evaluate(
     if plot is not None:
         (found.report if found.sweep is None else found.sweep).plot(plot)
     if report is not None:
-        workflow.write_evaluation(found, report, model=str(model), data=str(data))
+        workflow.write_evaluation(
+            found, report, model=str(model), data=str(data), part=part, rule=rule, skip_bad=skip_bad
+        )
     if json:
         print_json(found.to_dict())
         return

@@ -98,6 +98,7 @@ def train(
 def present(done: Trained) -> None:
     """What was chosen and why, and what to do next."""
     from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
     about, data = done.model.about, done.model.about["data"]
@@ -111,8 +112,9 @@ def present(done: Trained) -> None:
     rule = about["rule"]
     line(console, "Rule", rule["name"], rule["why"].removeprefix(f"{rule['name']}: "))
     seconds = ", ".join(f"{what} {t:.1f} s" for what, t in done.seconds.items())
-    console.print(f"[bold]Model[/bold]     {done.path} ({seconds})", markup=True)
-    console.print(f"Next: [bold]linnaeus evaluate {done.path} DATA[/bold]")
+    path = escape(done.path)
+    console.print(f"[bold]Model[/bold]     {path} ({seconds})")
+    console.print(f"Next: [bold]linnaeus evaluate {path} DATA[/bold]")
 
 
 def line(console: Any, what: str, value: str, why: str) -> None:

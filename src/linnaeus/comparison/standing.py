@@ -163,7 +163,7 @@ def stand(
         calibration=_calibrated(taxonomy, truth, closed, columns, answers, order),
         confusions=confusions(taxonomy, wrong),
         mistakes=mistakes(taxonomy, wrong, part, scores, columns),
-        sweep=sweep(taxonomy, closed, scores, columns, decided=report),
+        sweep=sweep(taxonomy, closed, scores, columns, decided=report, lifted=True),
         predicted=sets,
         rows=RowCounts.of(closed, sets),
     )

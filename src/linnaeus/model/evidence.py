@@ -13,6 +13,7 @@ A kind of data with less evidence gets the general recommendation.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -37,6 +38,11 @@ class Kind(NamedTuple):
     def __str__(self) -> str:
         what = f"{WORDS[self.labels]}, {WORDS[self.shape]}"
         return f"{what}, {self.rows} rows, {self.classes} classes"
+
+    @classmethod
+    def of(cls, group: Mapping[str, str]) -> Kind:
+        """The kind of a stored group."""
+        return cls(*(group[name] for name in cls._fields))
 
     def covers(self, other: Kind) -> bool:
         """Whether data of the other kind belong to this group."""
@@ -78,7 +84,7 @@ def advise(kind: Kind, found: dict[str, Any] | None = None) -> Advice:
     found : recommendations; those of the package if not given
     """
     found = recommendations() if found is None else found
-    groups = {Kind(*(group[name] for name in Kind._fields)): group for group in found["groups"]}
+    groups = {Kind.of(group): group for group in found["groups"]}
     for wider in (kind, kind._replace(shape=ANY)):
         if wider in groups:
             which = f"collections like this ({wider})"

@@ -5,7 +5,7 @@ inputs --features--> X --estimator--> scores --rule--> label sets, closed upward
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from linnaeus import storage
 from linnaeus.collection import Part
 from linnaeus.decisions import Decision
+from linnaeus.decisions.counting import VALUES
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators._linear import LinearClassifier
@@ -38,7 +39,8 @@ class Model:
     estimator : the fitted estimator
     rule : the fitted decision rule; None for an estimator's own
     rule_name : its name
-    about : what there is to tell: method, parameters, why they were chosen, the data, certificate
+    about : what there is to tell: method, parameters, why they were chosen, the data, certificate,
+        and metrics: what the rule reached on held-out rows, where it was judged
     train_counts : training rows of every node, those of nodes below it included
     own_counts : training rows of every node that have it as a most specific label
     held_out : held-out scores of training rows, from which other rules can be learnt
@@ -151,21 +153,24 @@ class Model:
         """
         check_rule(name, parameters)
         if name == OWN:
-            return replace(self, rule=None, rule_name=OWN, about=self._told(OWN, parameters))
+            return replace(self, rule=None, rule_name=OWN, about=self._told(OWN, {}, True))
         learns = make_rule(name, self.taxonomy, **parameters)._learns()
         scores, Y = self._examples(name, learns, inputs, labels)
         rule = fit_rule(
             name, scores, Y, self.taxonomy, self.columns, closed=self.closed, **parameters
         )
         rule.decide(scores[:1])  # a value that cannot be decided by is an error now, not later
-        return replace(self, rule=rule, rule_name=name, about=self._told(name, parameters))
+        judged = inputs is None and not parameters
+        return replace(self, rule=rule, rule_name=name, about=self._told(name, parameters, judged))
 
-    def _told(self, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _told(self, name: str, parameters: dict[str, Any], judged: bool) -> dict[str, Any]:
+        """What there is to tell with another rule; `judged`: as it stands in the table."""
         rule: dict[str, Any] = {"name": name, "parameters": parameters, "why": "as asked"}
         table = self.about.get("rule", {}).get("table")
         if table:  # what the rules reached stays known
             rule["table"] = [{**row, "chosen": row["rule"] == name} for row in table]
-        return {**self.about, "rule": rule}
+        figures = held_out_figures(table or (), name) if judged else {}
+        return {**self.about, "rule": rule, "metrics": figures}
 
     def _examples(self, name: str, learns: bool, inputs: Any, labels: Any) -> tuple[Any, Any]:
         """Scores and label sets for a rule to learn from."""
@@ -184,6 +189,12 @@ class Model:
     def save(self, path: str | Path) -> None:
         """Write the model as a directory, whole or not at all; read it with `linnaeus.load`."""
         storage.save(self, path, about=self.about)
+
+
+def held_out_figures(table: Iterable[Mapping[str, Any]], name: str) -> dict[str, float]:
+    """What a rule reached on held-out scores; nothing where it was not judged."""
+    found = next((line for line in table if line["rule"] == name), {})
+    return {key: found[key] for key in VALUES if found.get(key) is not None}
 
 
 def check_rule(name: str, parameters: Mapping[str, Any]) -> None:

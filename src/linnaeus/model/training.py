@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from linnaeus.features import Choice, choose_features
 from linnaeus.methods import INFO, make
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.model import OWN, Model, check_rule, inputs_of
+from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
@@ -54,22 +54,22 @@ def train(
     if rule != "auto":
         check_rule(rule, rule_parameters or {})
     chosen = choose_method(method, part, taxonomy, several)
-    estimator = make(
-        chosen.method, taxonomy, chosen.parameters | dict(parameters or {}), seed, jobs
-    )
+    settings = chosen.parameters | dict(parameters or {})
+    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
     check_suited(chosen.method, several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     step("fit", 1, 4)
     with _blaming(f"The method {chosen.method!r}", parameters):
         estimator.fit(X, y)
-    closed = taxonomy.closure(taxonomy.encode(part.labels))
+    given = taxonomy.encode(part.labels)
+    closed = taxonomy.closure(given)
     own_labels = taxonomy.most_specific(closed)
     model = Model(
         taxonomy, fitted, estimator,
         about={
             "method": chosen.method,
-            "parameters": dict(parameters or {}),
+            "parameters": settings,
             "seed": seed,
             "why": chosen.why,
             "features": told,
@@ -78,7 +78,7 @@ def train(
         },
         train_counts=np.bincount(closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(own_labels.indices, minlength=len(taxonomy)),
-        closed_answers=several and closed.nnz == sum(map(len, part.labels)),
+        closed_answers=closed.nnz == given.nnz,
     )  # fmt: skip
 
     def scored(done: int, total: int) -> None:
@@ -95,6 +95,10 @@ def _with_rule(
     if rule == OWN or (rule == "auto" and not several):
         why = "as asked" if rule == OWN else "every training row has one label: the best class"
         return _told(model, None, OWN, {"name": OWN, "why": why})
+    if X.shape[0] == 1:
+        why = "there is one training row, so none can be held out"
+        kept = _told(model, None, OWN, {"name": OWN, "why": why})
+        return kept if rule == "auto" else kept.with_rule(rule, **parameters)
     own = INFO[model.about["method"]].decides
     splits = held_out_splits(y, folds, seed)
     scores = hold_out(
@@ -115,7 +119,8 @@ def _with_rule(
 def _told(
     model: Model, rule: Any, name: str, told: dict[str, Any], held_out: HeldOut | None = None
 ) -> Model:
-    about = {**model.about, "rule": told}
+    figures = held_out_figures(told.get("table", ()), name)
+    about = {**model.about, "rule": told, "metrics": figures}
     return replace(model, rule=rule, rule_name=name, about=about, held_out=held_out)
 
 
@@ -134,8 +139,14 @@ def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:
         )
     own = taxonomy.most_specific(Y)
     if (np.diff(own.indptr) == 1).all():
-        return np.array(taxonomy.nodes)[own.indices], False
+        return _as_array(taxonomy.names(own.indices)), False
     return Y, True
+
+
+def _as_array(names: Sequence[Any]) -> np.ndarray:
+    """Names as they are: an array would turn 1 beside "cat" into "1"."""
+    mixed = len({isinstance(name, str) for name in names}) > 1
+    return np.array(names, dtype=object if mixed else None)
 
 
 def _featured(

@@ -122,7 +122,7 @@ def critical_difference(n_methods: int, n_collections: int, alpha: float = ALPHA
 def cliques(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """Runs [a, b) of ascending ranks no further apart than the difference, none within another.
 
-    >>> cliques([1.0, 1.5, 2.2, 4.0], 1.2)
+    >>> cliques([1.0, 1.5, 2.2, 4.0], 1.3)
     [(0, 3)]
     """
     found: list[tuple[int, int]] = []

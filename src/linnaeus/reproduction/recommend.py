@@ -40,7 +40,7 @@ def cells(found: Sequence[Facts]) -> list[Cell]:
     except UserError:  # the study has hardly begun
         return []
     rows = {f"all with {WORDS[labels]}": entry for labels, entry in advice["general"].items()}
-    rows |= {str(Kind(*(g[name] for name in Kind._fields))): g for g in advice["groups"]}
+    rows |= {str(Kind.of(group)): group for group in advice["groups"]}
     columns = {"mean rank": "rank", "of so many methods": "of", "CPU s to train": "train_seconds"}
     return [
         cell
@@ -106,8 +106,7 @@ def _best(
     entries = [
         (rank, _seconds(method, found), method)
         for method, rank in zip(ranking.methods, ranking.ranks, strict=True)
-        if not unsuited(method, several, tree)
-        and all("figures" in f for f in must if f["method"] == method)
+        if not unsuited(method, several, tree) and _proven(method, must)
     ]
     if not entries:
         return None
@@ -119,6 +118,14 @@ def _best(
         "train_seconds": seconds,
         "collections": list(ranking.collections),
     }
+
+
+def _proven(method: str, must: list[Facts]) -> bool:
+    """Whether a method has a result on every collection that it takes."""
+    done = {
+        f["collection"] for f in must if f["method"] == method and {"figures", "unsuited"} & set(f)
+    }
+    return done == {f["collection"] for f in must}
 
 
 def _seconds(method: str, found: list[Facts]) -> float:

@@ -105,7 +105,7 @@ TABLES = (
             for method, figures in methods.items()
         ),
         why=_DATA + _ENZYME,
-        minutes=3.0,
+        minutes=1.0,
         tests_of=method_tests,
     ),
     Table(

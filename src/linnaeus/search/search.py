@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from linnaeus import __version__
 from linnaeus.collection import Part
-from linnaeus.decisions.counting import METRICS
+from linnaeus.decisions.counting import METRICS, VALUES
 from linnaeus.decisions.rules import WORDS
 from linnaeus.errors import UserError, nearest
 from linnaeus.execution import one_blas_thread
@@ -132,7 +132,8 @@ def _trained(found: Tuned, part: Part, taxonomy: Taxonomy, jobs: int, step: Step
     )  # fmt: skip
     settings = f"the best of {len(found.table)} settings by {WORDS[found.metric]} on held-out rows"
     why = f"{found.why}; {settings}"
-    about = {**model.about, "why": why, "tuning": found.to_dict()}
+    reached = {name: found.best[name] for name in VALUES}
+    about = {**model.about, "why": why, "metrics": reached, "tuning": found.to_dict()}
     return replace(found, model=replace(model, about=about))
 
 

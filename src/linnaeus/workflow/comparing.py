@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnaeus.collection import Collection
 from linnaeus.errors import MissingExtraError, UserError
+from linnaeus.methods import write_parameters
 from linnaeus.workflow.evaluating import Evaluated
 from linnaeus.workflow.parts import Step
 from linnaeus.workflow.training import read_training
@@ -69,9 +69,10 @@ def compare(
     command = [
         "linnaeus", "compare", str(data), "--methods", ",".join(methods),
         *(["--test"] if folds is None else ["--folds", str(folds)]),
-        *_options("-p", parameters), *_options("-f", feature_parameters),
+        *write_parameters("-p", parameters), *write_parameters("-f", feature_parameters),
         *([] if features == "auto" else ["--features", features]),
-        *([] if rule == "auto" else ["--rule", rule]), "--seed", str(seed),
+        *([] if rule == "auto" else ["--rule", rule]),
+        *(["--skip-bad"] * skip_bad), "--seed", str(seed),
     ]  # fmt: skip
     contest = _with_command(contest, command)
     if target is not None:
@@ -82,17 +83,25 @@ def compare(
 
 
 def write_evaluation(
-    found: Evaluated, path: str | Path, *, model: str = "", data: str = "", part: str = "test"
+    found: Evaluated,
+    path: str | Path,
+    *,
+    model: str = "",
+    data: str = "",
+    part: str = "test",
+    rule: str | None = None,
+    skip_bad: bool = False,
 ) -> None:
     """Write the report about one model on the examples that it was judged by.
 
-    model, data, part : where they came from, for the page
+    model, data, part, rule, skip_bad : what was asked for, for the command on the page
     """
     from linnaeus.comparison import single
 
     target = _checked(Path(path))
     contest = single(found.model, found.part, data=data)
     options = [] if part == "test" else ["--part", part]
+    options += ([] if rule is None else ["--rule", rule]) + ["--skip-bad"] * skip_bad
     command = ["linnaeus", "evaluate", model, data, *options, "--report", str(path)]
     _write(_with_command(contest, command) if model and data else contest, target)
 
@@ -129,12 +138,3 @@ def _write(contest: Contest, path: Path) -> None:
 def _with_command(contest: Contest, words: Sequence[str]) -> Contest:
     """The contest with the command that repeats it."""
     return replace(contest, setting=replace(contest.setting, command=shlex.join(words)))
-
-
-def _options(flag: str, given: Mapping[str, Any] | None) -> list[str]:
-    """Parameters as they are written on the command line."""
-    pairs = (
-        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-        for name, value in (given or {}).items()
-    )
-    return [word for pair in pairs for word in (flag, pair)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from linnaeus.collection import Part
 from linnaeus.decisions.top import top_columns
@@ -77,8 +78,8 @@ def predict(
 class Answers:
     """What there is to say about rows: labels, their paths, scores, probabilities, ranking.
 
-    A node that is scored only through those below it has the highest score among them, and no
-    probability.
+    An inner node that is given because a node below it is, or that has no score of its own, has
+    the highest score at or below it, and no probability.
     """
 
     def __init__(self, model: Model, top: int = 0) -> None:
@@ -86,7 +87,8 @@ class Answers:
         self._model, self._top = model, top
         self._scored = np.full(len(tax), -1)  # the column of each node
         self._scored[tax.numbers(model.columns)] = np.arange(len(model.columns))
-        self._column = np.where((tax.n_children > 0) & (not model.closed), -1, self._scored)
+        inner = (tax.n_children > 0) & (not model.closed)
+        self._column = np.where(inner, -1, self._scored)  # the same, of nodes above a label
         self._paths: dict[int, list[Any]] = {}
         self._below: dict[int, np.ndarray] = {}
 
@@ -98,8 +100,9 @@ class Answers:
         row = np.repeat(np.arange(len(block)), np.diff(given.indptr))
         labels = [model.taxonomy.nodes[v] for v in given.indices.tolist()]
         paths = [self._path(v) for v in given.indices.tolist()]
-        values = self._values(scores, row, given.indices)
-        likely = self._likely(X, row, given.indices) if model.has_probabilities else None
+        columns = self._columns(given, row)
+        values = self._values(scores, row, given.indices, columns)
+        likely = self._likely(X, row, columns) if model.has_probabilities else None
         best = top_columns(scores, self._top) if self._top else None
         for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
             record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
@@ -111,16 +114,28 @@ class Answers:
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
             yield record
 
-    def _values(self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray) -> list[float]:
-        values = scores[row, self._column[nodes]].astype(float)
-        for e in np.flatnonzero(self._column[nodes] < 0).tolist():
+    def _columns(self, given: sp.csr_array, row: np.ndarray) -> np.ndarray:
+        """The column of each label: of the most specific ones their own, -1 where there is none."""
+        own: np.ndarray = self._scored[given.indices]
+        if not self._model.closed_answers:
+            return own
+        n = given.shape[1]
+        specific = self._model.taxonomy.most_specific(given)
+        ends = np.repeat(np.arange(given.shape[0]), np.diff(specific.indptr)) * n + specific.indices
+        last = np.isin(row * n + given.indices, ends)
+        return np.asarray(np.where(last, own, self._column[given.indices]))
+
+    def _values(
+        self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray
+    ) -> list[float]:
+        values = scores[row, columns].astype(float)
+        for e in np.flatnonzero(columns < 0).tolist():
             below = self._columns_below(int(nodes[e]))
             values[e] = scores[row[e], below].max() if below.size else scores[row[e]].min()
         return list(map(float, values))
 
-    def _likely(self, X: Any, row: np.ndarray, nodes: np.ndarray) -> list[float | None]:
+    def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> list[float | None]:
         found = np.asarray(self._model.estimator.predict_proba(X))
-        columns = self._column[nodes]
         values = found[row, columns].astype(float).tolist()
         return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus import storage
+from linnaeus.methods import write_parameters
 from linnaeus.search import Tuned
 from linnaeus.search import tune as search
 from linnaeus.workflow.parts import Step
@@ -85,7 +85,8 @@ def tune(
     if target is not None or journal is None:
         file.unlink(missing_ok=True)
     path = None if target is None else str(target)
-    return Searched(found, path, by_hand(found, data, target), part.skipped)
+    command = by_hand(found, data, target, taxonomy=taxonomy, skip_bad=skip_bad)
+    return Searched(found, path, command, part.skipped)
 
 
 def journal_path(data: str | Path, target: str | Path | None) -> Path:
@@ -95,27 +96,18 @@ def journal_path(data: str | Path, target: str | Path | None) -> Path:
     return Path(Path(data).resolve().name + ENDING)
 
 
-def by_hand(found: Tuned, data: str | Path, target: str | Path | None) -> str:
+def by_hand(
+    found: Tuned,
+    data: str | Path,
+    target: str | Path | None,
+    *,
+    taxonomy: str | Path | None = None,
+    skip_bad: bool = False,
+) -> str:
     """The command that trains the same model without a search."""
     words = ["linnaeus", "train", str(data), "-o", str(target or "MODEL"), "--method", found.method]
-    words += _options("-p", found.best_parameters)
-    words += ["--features", found.kind, *_options("-f", found.best_feature_parameters)]
+    words += write_parameters("-p", found.best_parameters)
+    words += ["--features", found.kind, *write_parameters("-f", found.best_feature_parameters)]
     words += ["--rule", found.best["rule"]]
+    words += ([] if taxonomy is None else ["--taxonomy", str(taxonomy)]) + ["--skip-bad"] * skip_bad
     return shlex.join(words + (["--seed", str(found.seed)] if found.seed else []))
-
-
-def _options(flag: str, values: Mapping[str, Any]) -> list[str]:
-    return [word for name, v in values.items() for word in (flag, f"{name}={_written(v)}")]
-
-
-def _written(value: Any) -> str:
-    """A value as `parse_parameters` reads it."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, str):
-        return json.dumps(value, separators=(",", ":"))
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    return json.dumps(value)
