@@ -2,8 +2,8 @@
 
 The vectoriser has the texts in memory; predict reads the file, makes the features, scores,
 decides and writes. Small test parts are repeated, so that loading the model, which comes once,
-does not count for rows that come without end. `COLLECTIONS` is the folder of collections, `COLLECTION_NAMES` chooses (news20).
-The target is 60 %.
+does not count for rows that come without end. `COLLECTIONS` is the folder of collections,
+`COLLECTION_NAMES` chooses (news20). The target is 60 %.
 """
 
 from __future__ import annotations
