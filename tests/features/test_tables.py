@@ -116,3 +116,13 @@ def test_saved_and_loaded(X, tmp_path):
     assert again.sparse_ == features.sparse_ and again.scale_ == features.scale_
     before, after = features.transform(X), again.transform(X)
     assert (sp.csr_array(before) != sp.csr_array(after)).nnz == 0
+
+
+def test_empty_columns_of_very_wide_tables_are_left_out(monkeypatch):
+    monkeypatch.setattr("linnaeus.features.tables.WIDE", 5)
+    X = sp.csr_array(np.array([[0, 2.0, 0, 0, 0, 1], [0, 0, 0, 3.0, 0, 0]]))
+    features = TableFeatures(scale="unit").fit(X)
+    assert features.get_feature_names_out().tolist() == ["2", "4", "6"]
+    new = sp.csr_array(np.array([[4.0, 3.0, 0, 0, 0, 0]]))  # the first was never seen
+    assert features.transform(new).toarray().round(6).tolist() == [[0.6, 0.0, 0.0]]
+    assert TableFeatures(scale="none").fit(X).transform(new).toarray().tolist() == [[3.0, 0, 0]]

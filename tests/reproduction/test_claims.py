@@ -197,3 +197,9 @@ def test_every_claim_has_a_name_of_its_own_and_a_verdict_without_data():
 def test_no_difference_is_no_decision():
     assert decide(0.0, 0.0, "").holds == OPEN
     assert claims_gopal.SMALL == 10
+
+
+def test_what_was_not_run_is_told():
+    pair = a_pair("ImCLEF07A: RR-SVM", "ImCLEF07A: BSVM")
+    found = judged("rr-micro", gopal_2=pair)
+    assert "Not compared yet: ImCLEF07A RR-LR, news20 RR-SVM" in found.evidence

@@ -5,7 +5,9 @@
     none       as given,                                       missing cells at the mean
 
 A column that never varies becomes 0 under "standard". With `idf` the columns are weighed by
-log2(N / N_j) before rows get their length, N_j rows of N having something in column j.
+log2(N / N_j) before rows get their length, N_j rows of N having something in column j. Of very wide
+sparse tables those columns are left out, at the end, that no training row fills: nothing is
+learnt about them, and weights for all would take much memory.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linnaeus.errors import UserError, shorten
 
 SCALES = ("auto", "standard", "unit", "none")
+WIDE = 100_000  # columns from which on the empty ones are left out
 FEW = 0.3  # share of cells that are not 0, up to which a table of counts is taken for sparse
 
 
@@ -41,6 +44,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     sparse_ : whether the table was sparse
     mean_, deviation_ : (n_features,), of the values that are there
     idf_ : (n_features,), the weights of the columns
+    kept_ : the columns that `transform` gives, where it leaves out some; else None
 
     Examples
     --------
@@ -76,6 +80,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         present = _present(X)
         weights = np.log2(max(1, X.shape[0]) / np.maximum(present, 1))
         self.idf_ = np.where(present > 0, weights, 0.0) if self.idf else np.ones(X.shape[1])
+        filled = np.flatnonzero(present)
+        narrow = self.sparse_ and X.shape[1] >= WIDE and 0 < filled.size < X.shape[1]
+        self.kept_ = filled if narrow else None
         return self
 
     def transform(self, X: Any) -> Any:
@@ -83,9 +90,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = self._valid(_as_wide(X, self.n_features_in_), reset=False)
         if self.scale_ == "unit":
-            return self._unit(X)
+            X = self._unit(X)
         if sp.issparse(X):
-            return X
+            return X if self.kept_ is None else sp.csr_array(X[:, self.kept_])
         filled = np.where(np.isnan(X), self.mean_, X)
         if self.scale_ == "none":
             return filled
@@ -104,7 +111,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = self.feature_names
         if names is None or len(names) != self.n_features_in_:
             names = [str(j) for j in range(1, self.n_features_in_ + 1)]
-        return np.array(list(names), dtype=object)
+        given = np.array(list(names), dtype=object)
+        return given if self.kept_ is None else given[self.kept_]
 
     def _valid(self, X: Any, reset: bool) -> Any:
         X = validate_data(

@@ -141,7 +141,7 @@ def tables() -> list[Table]:
         digits=first.digits,
         units=units(),
         why="",
-        minutes=60.0,
+        minutes=100.0,
         tests_of=_tests,
     )
     return [main, *(_view(measure) for measure in others), _recommended()]
