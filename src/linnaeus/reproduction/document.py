@@ -48,7 +48,8 @@ def verdicts(results: Results, claims: Sequence[Claim] = CLAIMS) -> list[str]:
         "A claim *holds* where our difference has its direction and p is below 5 %, and *does not "
         "hold* where the opposite has; else it is *undecided*. Claims without a test say by what "
         "they are judged. Collections are pooled, so large ones weigh most. Folds and draws "
-        "overlap, and some tables share documents: p-values of pooled values err on the small side.\n"
+        "overlap, and some tables share documents: p-values of pooled values err on the small "
+        "side.\n"
     )
     heads = ["claim", "source", "verdict", "evidence", "p"]
     return [words, grid(heads, rows, "lllll"), ""]
