@@ -88,10 +88,15 @@ OWN = {
 }  # fmt: skip
 
 
+NARROW = ("FlatSVM", "HierarchicalPerceptron", "TopDown")  # others would only compile long
+
+
 def _cases():
     for name in ESTIMATORS:
         for case, (parameters, inputs, labels) in COMMON.items():
             known = ESTIMATORS[name]().get_params().keys() | {"random_state"}
+            if case == "float32" and name not in NARROW:
+                continue
             if parameters.keys() <= known:
                 yield f"{name}: {case}", name, parameters, inputs, labels
         for parameters in OWN.get(name, ()):
