@@ -16,6 +16,7 @@ from linnaeus.reproduction.cai import SHUFFLED, TABLES
 from linnaeus.reproduction.cai_studies import RANDOM, classifier, run_synthetic
 from linnaeus.reproduction.cai_units import cells_of
 from linnaeus.reproduction.tables import Context
+from spec_tables import table_after
 
 BY_NAME = {table.name: table for table in TABLES}
 GROUPS = [group for groups in cai_data.FAMILIES.values() for group in groups]
@@ -97,13 +98,7 @@ def context(tmp_path_factory):
 
 def rows_of(text, number):
     """The rows of a table of the specification, as lists of cells without the head."""
-    lines = text[text.index(f"\n**{number} ") :].splitlines()[2:]
-    rows = []
-    for line in lines:
-        if line.startswith("|"):
-            rows.append([cell.strip() for cell in line.strip("|").split("|")])
-        elif rows:
-            break
+    rows = table_after(text, f"\n**{number} ")
     return rows[0], rows[2:]
 
 

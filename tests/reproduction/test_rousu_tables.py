@@ -19,6 +19,7 @@ from linnaeus.reproduction.results import Outcome
 from linnaeus.reproduction.rousu import TABLES
 from linnaeus.reproduction.rousu_studies import Sets, level_counts, ratios, under_one_root
 from linnaeus.reproduction.tables import Context
+from spec_tables import table_after
 
 BY_NAME = {table.name: table for table in TABLES}
 NODES = ("CCAT", "C1", "C2", "C11", "C12", "C111")
@@ -58,14 +59,7 @@ def context(tmp_path_factory):
 
 def section(text, title):
     """The rows of a table of the specification, as lists of cells."""
-    lines = text[text.index(f"**{title}**") :].splitlines()[1:]
-    rows = []
-    for line in lines:
-        if line.startswith("|"):
-            rows.append([cell.strip() for cell in line.strip("|").split("|")])
-        elif rows:
-            break
-    return rows[2:]
+    return table_after(text, f"**{title}**")[2:]
 
 
 def numbers(cell):

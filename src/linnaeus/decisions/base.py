@@ -24,6 +24,7 @@ from linnaeus.decisions import labels, scoring
 from linnaeus.errors import UserError
 from linnaeus.inference import rows
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.naming import name_array
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -156,8 +157,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         if form.kind == "one" and self.taxonomy is None:
             self.classes_ = np.array(self.names_, dtype=form.like.dtype)
         else:
-            mixed = len({isinstance(name, str) for name in self.names_}) > 1
-            self.classes_ = np.array(self.names_, dtype=object if mixed else None)
+            self.classes_ = name_array(self.names_)
 
     def _truth(self, form: labels.Form, Y: sp.csr_array) -> sp.csr_array:
         truth = labels.over(form, Y, self.names_)

@@ -18,6 +18,7 @@ from linnaeus.decisions import labels
 from linnaeus.errors import UserError
 from linnaeus.inference import repair
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.naming import name_array
 
 
 class Targets(NamedTuple):
@@ -39,8 +40,7 @@ class Targets(NamedTuple):
         """The classes as an array, in the type in which the labels came."""
         if self.one and self.taxonomy is None:
             return np.array(self.names, dtype=self.form.like.dtype)
-        mixed = len({isinstance(name, str) for name in self.names}) > 1
-        return np.array(self.names, dtype=object if mixed else None)
+        return name_array(self.names)
 
 
 def learn(

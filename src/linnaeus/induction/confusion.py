@@ -26,6 +26,7 @@ from linnaeus.induction.classes import memberships
 from linnaeus.induction.distances import Callback
 from linnaeus.splits import k_folds
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.naming import name_array
 
 NEVER = 1.0 - 1e-12
 
@@ -103,7 +104,7 @@ def cross_confusion(
             f"taxonomy_from_confusion."
         )
     one_each = getattr(y, "ndim", 1) == 1 and (np.diff(Y.indptr) == 1).all()
-    target = _array(classes)[Y.indices] if one_each else Y
+    target = name_array(classes)[Y.indices] if one_each else Y
     N = np.zeros((len(classes),) * 2)
     folds = k_folds(Y, cv, random_state)
     for f, (train, test) in enumerate(folds):
@@ -113,12 +114,6 @@ def cross_confusion(
         if callback is not None:
             callback(f + 1, len(folds))
     return N
-
-
-def _array(names: tuple[Any, ...]) -> np.ndarray:
-    """Names as an array; of different kinds as they are."""
-    mixed = len({type(name) for name in names}) > 1
-    return np.array(names, dtype=object if mixed else None)
 
 
 def _checked(confusion: Any) -> np.ndarray:

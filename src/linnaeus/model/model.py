@@ -136,8 +136,12 @@ class Model:
         """How good the label sets and the scores are."""
         X = self.transform(inputs)
         scores = np.asarray(self.estimator.decision_function(X))
+        return self.report(labels, self.decide(X, scores), scores)
+
+    def report(self, labels: Sequence[Sequence[Any]], closed: sp.csr_array, scores: Any) -> Report:
+        """How good decided label sets and their scores are."""
         return evaluate(
-            self.taxonomy, labels, self.decide(X, scores), scores,
+            self.taxonomy, labels, closed, scores,
             train_counts=self.own_counts, classes=self.columns,
         )  # fmt: skip
 

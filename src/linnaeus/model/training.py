@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.naming import name_array
 
 Step = Callable[[str, int, int], None]
 
@@ -73,7 +74,7 @@ def train(
             "seed": seed,
             "why": chosen.why,
             "features": told,
-            "data": summary(part, taxonomy, X),
+            "data": summary(own_labels, taxonomy, X),
             "certificate": certificate(estimator),
         },
         train_counts=np.bincount(closed.indices, minlength=len(taxonomy)),
@@ -139,14 +140,8 @@ def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:
         )
     own = taxonomy.most_specific(Y)
     if (np.diff(own.indptr) == 1).all():
-        return _as_array(taxonomy.names(own.indices)), False
+        return name_array(taxonomy.names(own.indices)), False
     return Y, True
-
-
-def _as_array(names: Sequence[Any]) -> np.ndarray:
-    """Names as they are: an array would turn 1 beside "cat" into "1"."""
-    mixed = len({isinstance(name, str) for name in names}) > 1
-    return np.array(names, dtype=object if mixed else None)
 
 
 def _featured(
@@ -179,16 +174,16 @@ def _blaming(what: str, parameters: Mapping[str, Any] | None) -> Iterator[None]:
         ) from error
 
 
-def summary(part: Part, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
-    """The counts that describe training data."""
-    own = taxonomy.most_specific(taxonomy.encode(part.labels))
+def summary(own: sp.csr_array, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
+    """The counts that describe training data, from the most specific labels of its rows."""
+    n = own.shape[0]
     return {
-        "rows": len(part),
+        "rows": n,
         "features": int(X.shape[1]),
         "nodes": len(taxonomy),
         "classes": len(np.union1d(own.indices, taxonomy.leaf_numbers)),
         "tree": bool(taxonomy.is_tree),
-        "labels_per_row": own.nnz / len(part),
+        "labels_per_row": own.nnz / n,
         "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),
         "sparse": bool(sp.issparse(X)),
     }

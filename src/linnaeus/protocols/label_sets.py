@@ -25,6 +25,7 @@ from linnaeus.metrics.inputs import node_sets
 from linnaeus.protocols.bootstrap import check_draws, f1_spread
 from linnaeus.protocols.label_set_study import LabelSetStudy, Outcome
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.naming import name_array
 
 CUTS = ("instance", "zero", None)
 BASELINES: dict[Any, tuple[Any, ...]] = {  # of Tables II and III
@@ -177,9 +178,7 @@ def _labels(own: sp.csr_array, taxonomy: Taxonomy) -> Any:
     """Names where every row has one label, else the indicator."""
     if not (np.diff(own.indptr) == 1).all():
         return own
-    names = taxonomy.names(own.indices.tolist())
-    mixed = len({type(name) for name in names}) > 1
-    return np.array(names, dtype=object if mixed else None)
+    return name_array(taxonomy.names(own.indices.tolist()))
 
 
 def _seed(random_state: Any) -> int:

@@ -24,6 +24,7 @@ from linnaeus.protocols.study import METRICS, Study
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.labelsets import is_matrix
+from linnaeus.taxonomy.naming import name_array
 
 Callback = Callable[[int, int], None]
 
@@ -57,8 +58,7 @@ class Data(NamedTuple):
         Y = self.Y[rows]
         Y.sort_indices()
         if self.one:
-            mixed = len({type(name) for name in self.names}) > 1
-            return np.array(self.names, dtype=object if mixed else None)[Y.indices]
+            return name_array(self.names)[Y.indices]
         if as_indicator:
             return Y
         names = [self.names[j] for j in Y.indices.tolist()]

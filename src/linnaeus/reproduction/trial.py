@@ -137,7 +137,8 @@ def narrowed(collection: Collection) -> Collection:
 def described(collection: Collection) -> dict[str, Any]:
     """The counts by which collections are told apart."""
     part, taxonomy = collection.part("train"), collection.taxonomy
-    told = summary(part, taxonomy, np.empty((len(part), 0)))
+    own = taxonomy.most_specific(taxonomy.encode(part.labels))
+    told = summary(own, taxonomy, np.empty((len(part), 0)))
     kept = ("rows", "nodes", "classes", "tree", "labels_per_row")
     return {name: told[name] for name in kept} | {"several": targets(part, taxonomy)[1]}
 

@@ -89,10 +89,7 @@ def tune(
     y, several = targets(part, taxonomy)
     chosen = choose_method(method, part, taxonomy, several)
     fixed, own = chosen.parameters | dict(parameters or {}), dict(feature_parameters or {})
-    kind = choose_features(part, features, own).kind
-    space = make_space(
-        chosen.method, part, kind, several, grid=grid, parameters=fixed, feature_parameters=own
-    )
+    kind, space = _space(part, chosen.method, several, features, grid, fixed, own)
     splits = held_out_splits(y, folds, seed)
     about = _about(part, taxonomy, chosen.method, fixed, kind, own, space, len(splits), seed)
     with Journal(journal, about, fresh) as kept:
@@ -103,9 +100,7 @@ def tune(
             seed, jobs, step,
         )  # fmt: skip
         note(work.announcement())
-        with collecting(), one_blas_thread():
-            (strategy.exhaustive if exhaustive else strategy.greedy)(space, work.run)
-    table = work.table.rows()
+        table = _searched(work, space, exhaustive)
     found = Tuned(
         chosen.method, chosen.why, kind, fixed, own, metric, len(splits), seed,
         fits=sum(len(unit.path.Cs) for unit in work.done),
@@ -113,6 +108,23 @@ def tune(
         seconds=time.perf_counter() - start, table=table, default=_default(table, space),
     )  # fmt: skip
     return _trained(found, part, taxonomy, jobs, step) if with_model else found
+
+
+def _space(
+    part: Part, method: str, several: bool, features: str,
+    grid: Mapping[str, Sequence[Any]] | None, fixed: dict[str, Any], own: dict[str, Any],
+) -> tuple[str, Space]:  # fmt: skip
+    """The kind of features, and what there is to search."""
+    kind = choose_features(part, features, own).kind
+    given = {"grid": grid, "parameters": fixed, "feature_parameters": own}
+    return kind, make_space(method, part, kind, several, **given)
+
+
+def _searched(work: Work, space: Space, exhaustive: bool) -> list[dict[str, Any]]:
+    """All settings that were tried, with what they reached."""
+    with collecting(), one_blas_thread():
+        (strategy.exhaustive if exhaustive else strategy.greedy)(space, work.run)
+    return work.table.rows()
 
 
 def _check_metric(metric: str) -> None:

@@ -121,6 +121,12 @@ def plain_names(values: Iterable[Any]) -> list[Any]:
     return names
 
 
+def name_array(names: Sequence[Any]) -> npt.NDArray[Any]:
+    """Names as an array that leaves them as they are: NumPy would turn 1 beside "cat" into "1"."""
+    mixed = len({type(name) for name in names}) > 1
+    return np.array(names, dtype=object if mixed else None)
+
+
 def _check_lines(
     names: Sequence[Any], p: IntArray, c: IntArray, declared: npt.NDArray[np.bool_]
 ) -> None:

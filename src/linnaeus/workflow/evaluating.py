@@ -11,7 +11,6 @@ from linnaeus import storage
 from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.metrics import Report
-from linnaeus.metrics.evaluate import evaluate as compare_sets
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.parts import Step
 from linnaeus.workflow.rows import read_examples
@@ -69,10 +68,7 @@ def evaluate(
     X = model.transform(inputs_of(examples))
     scores = np.asarray(model.estimator.decision_function(X))
     closed = model.decide(X, scores)
-    report = compare_sets(
-        model.taxonomy, examples.labels, closed, scores,
-        train_counts=model.own_counts, classes=model.columns,
-    )  # fmt: skip
+    report = model.report(examples.labels, closed, scores)
     found = None
     if with_sweep:
         from linnaeus.metrics.sweep import sweep
