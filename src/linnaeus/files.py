@@ -14,6 +14,11 @@ from typing import TextIO
 
 from linnaeus.errors import FormatError, UserError
 
+try:
+    import fcntl
+except ImportError:  # not on Windows; there nothing is locked
+    fcntl = None  # type: ignore[assignment]
+
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -132,6 +137,28 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
         with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
             yield handle
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of a directory, which ends with the process; whether that was possible."""
+    if fcntl is None:
+        yield wait
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            mine = True
+        except OSError:
+            mine = wait  # locked by somebody, or a file system without locks
+        yield mine
+    finally:
+        os.close(descriptor)
 
 
 def stem_and_suffix(path: str | Path) -> tuple[str, str]:

@@ -45,7 +45,7 @@ def test_reproduce_runs_stores_and_says_what_is_missing(bench, small, data, tmp_
     out = tmp_path / "results"
     first = bench("reproduce", "--data", data, "--out", out)
     assert "1 run in 0 CPU s, 0 stored before" in first
-    assert "t-1, gone: m: missing: gone not in data" in first
+    assert "t-1: 1 run left out: gone not in data" in first
     again = json.loads(bench("reproduce", "-d", data, "-o", out, "-t", "t-2", "--json"))
     assert [(d["unit"], d["state"]) for d in again] == [
         ("here: m", "stored"), ("gone: m", "missing"),

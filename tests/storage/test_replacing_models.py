@@ -10,6 +10,7 @@ from storage_objects import TAX, assert_same, fitted
 
 from linnaeus import FlatSVM, storage
 from linnaeus.errors import UserError
+from linnaeus.files import locked
 from linnaeus.storage import directory, replacing
 
 
@@ -153,7 +154,7 @@ def test_leftovers_are_removed_and_what_is_in_use_is_not(folder):
     ]
     for name in others:
         (folder.parent / name).mkdir()
-    with replacing._locked(folder.parent / others[-1]) as mine:
+    with locked(folder.parent / others[-1]) as mine:
         assert mine
         storage.save({"new": 1}, folder)
         assert sorted(os.listdir(folder.parent)) == sorted([*others, "model"])

@@ -81,9 +81,12 @@ def _say(found: list[Done], out: Path) -> None:
     counts = Counter(done.state for done in found)
     seconds = sum(done.seconds for done in found)
     print(f"{counts['run']} run in {seconds:,.0f} CPU s, {counts['stored']} stored before: {out}")
-    for done in found:
-        if done.reason:
-            print(f"{done.table}, {done.unit}: {done.state}: {done.reason}")
+    failed = [done for done in found if done.state == "failed"]
+    for done in failed:
+        print(f"{done.table}, {done.unit}: failed: {done.reason}")
+    missing = Counter((done.table, done.reason) for done in found if done.state == "missing")
+    for (table, reason), n in missing.items():
+        print(f"{table}: {n} {'run' if n == 1 else 'runs'} left out: {reason}")
 
 
 @app.command()

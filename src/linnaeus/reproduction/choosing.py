@@ -14,6 +14,7 @@ import numpy as np
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.methods import Published, make, published, table_methods
+from linnaeus.metrics import micro_f1
 from linnaeus.reproduction.tables import Step
 from linnaeus.taxonomy import Taxonomy
 
@@ -29,6 +30,7 @@ def label_set_methods(
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
+    scoring: Callable[[Any, Any], float] = micro_f1,
 ) -> dict[str, Any]:
     """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
     if not Cs or not all(0 < C < np.inf for C in Cs):
@@ -36,7 +38,7 @@ def label_set_methods(
     if folds < 2:
         raise UserError(f"The number of folds is {folds}. Use 2 or more.")
     found = dict(published(name) for name in (table_methods() if methods is None else methods))
-    common = (taxonomy, Cs, folds, parameters or {}, seed, jobs)
+    common = (taxonomy, Cs, folds, parameters or {}, seed, jobs, scoring)
     entries: dict[str, Any] = {}
     for name, method in found.items():
         begin = None if step is None else partial(step, name, len(entries), len(found))
@@ -57,6 +59,7 @@ class _Chooser:
     parameters: dict[str, Any]
     seed: int
     jobs: int
+    scoring: Callable[[Any, Any], float]  # of (truth, prediction), for the choice
     begin: Callable[[], None] | None  # told when the choice is made
     told: Callable[[int, int], None] | None  # about fits for the choice
 
@@ -85,6 +88,7 @@ class _Chooser:
         if len(self.Cs) == 1:
             return model.set_params(C=self.Cs[0])
         path = c_path(
-            model, X, y, self.Cs, cv=self.folds, random_state=self.seed, callback=self.told
-        )
+            model, X, y, self.Cs, cv=self.folds, scoring=self.scoring, random_state=self.seed,
+            callback=self.told,
+        )  # fmt: skip
         return path.estimator

@@ -12,6 +12,7 @@ from typing import Any
 from linnaeus.methods import make
 from linnaeus.reproduction import gopal_views as views
 from linnaeus.reproduction.figures_gopal import BAYES, NAMES
+from linnaeus.reproduction.gopal_data import intercept_of
 from linnaeus.reproduction.gopal_runs import FOLDS, WHY, measured, problem_of
 from linnaeus.reproduction.gopal_tests import pairs_of
 from linnaeus.reproduction.results import Outcome
@@ -26,25 +27,26 @@ def _bayes(context: Context, collection: str, kind: str, row: str) -> Outcome:
     """One of the Bayesian models with its plain prior."""
     problem = problem_of(context, collection)
     paper = BAYES[NAMES[collection]].get(kind)
-    model = make(*_made(kind), seed=context.seed, jobs=context.jobs)
+    model = make(*_made(collection, kind), seed=context.seed, jobs=context.jobs)
     model.set_params(taxonomy=problem.taxonomy)
     return measured(model, problem, context, FOLDS, paper, row)
 
 
-def _made(kind: str) -> tuple[str, None, dict[str, Any]]:
+def _made(collection: str, kind: str) -> tuple[str, None, dict[str, Any]]:
     """Method and parameters by the paper's name: M1-var, say."""
+    intercept = intercept_of(collection)
     if kind == "corrMNL":
-        return "corrmnl", None, {"n_burn_in": DRAWS // 2, "n_samples": DRAWS}
+        return "corrmnl", None, {"n_burn_in": DRAWS // 2, "n_samples": DRAWS} | intercept
     model, _, how = kind.partition("-")
     inference = "variational" if how == "var" else how
     tol = 1e-2 if how == "var" else 1e-4
-    return "hblr", None, {"model": model, "inference": inference, "tol": tol}
+    return "hblr", None, {"model": model, "inference": inference, "tol": tol} | intercept
 
 
 def _bayes_unit(collection: str, kind: str) -> Unit:
     name = views.unit_name(collection, kind)
     run = partial(_bayes, collection=collection, kind=kind, row=name)
-    return Unit(name, (collection,), run, {"parameters": _made(kind)[2]})
+    return Unit(name, (collection,), run, {"parameters": _made(collection, kind)[2]})
 
 
 _KINDS = [(c, f"{m}-map") for c in ONE_LABEL for m in MODELS]
@@ -63,9 +65,9 @@ def _bayes_tests(outcomes: Outcomes) -> list[dict[str, Any]]:
 
 
 _PRIORS = (
-    "Hyper-parameters by Fisher information from the training part, nothing is tuned. Features as "
-    "for Table II. Tests: sign test (micro F1), Wilcoxon's test over classes (macro F1). ± by "
-    "bootstrap over test rows."
+    "Hyper-parameters by Fisher information from the training part, nothing is tuned. Features and "
+    "intercepts as for Table II. Tests: sign test (micro F1), Wilcoxon's test over classes (macro "
+    "F1). ± by bootstrap over test rows."
 )
 
 TABLE_6 = Table(

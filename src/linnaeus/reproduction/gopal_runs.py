@@ -7,14 +7,15 @@ size of the classes, the F1 of every class and node, which decisions were wrong,
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.losses import difference
-from linnaeus.metrics import Report
+from linnaeus.metrics import Report, macro_f1
 from linnaeus.metrics.counts import count, prf
 from linnaeus.metrics.inputs import NodePair, Pair
 from linnaeus.metrics.sets import BINS
@@ -28,6 +29,7 @@ from linnaeus.reproduction.tables import Context
 
 FOLDS = 3  # for C, and for thresholds
 DRAWS = 200  # of test rows, for standard errors by level and size
+CHOSEN_BY = partial(macro_f1, over="support")  # C
 FIGURES = ("micro_f1", "macro_f1")
 COLUMNS = ("micro F1", "macro F1")
 WHY = (
@@ -53,14 +55,15 @@ def _small(problem: Problem, rows: int = 400) -> Problem:
 
 def run_published(
     context: Context, collection: str, method: str, Cs: tuple[float, ...], folds: int,
-    paper: tuple[float, ...] | None, row: str,
+    intercept: dict[str, Any], paper: tuple[float, ...] | None, row: str,
 ) -> Outcome:  # fmt: skip
     """A method of Table II, C chosen by cross-validation on the training part."""
     problem = problem_of(context, collection)
     Cs, folds = (Cs[:1], 2) if context.quick else (Cs, folds)
     entry = label_set_methods(
-        [method], problem.taxonomy, Cs, folds, None, context.seed, context.jobs, context.step
-    )
+        [method], problem.taxonomy, Cs, folds, intercept, context.seed, context.jobs, context.step,
+        CHOSEN_BY,
+    )  # fmt: skip
     outcome = measured(entry[method], problem, context, folds, paper, row)
     C = outcome.facts["C"]
     if len(Cs) > 1 and C in (min(Cs), max(Cs)):
@@ -69,19 +72,21 @@ def run_published(
     return outcome
 
 
-def run_each_cost(
+def run_each_setting(
     context: Context, collection: str, method: str, Cs: tuple[float, ...],
-    paper: tuple[float, ...] | None,
+    intercepts: dict[str, dict[str, Any]], paper: tuple[float, ...] | None, row: str,
 ) -> Outcome:  # fmt: skip
-    """A method with each of several C, judged by the test part: how much hangs on the choice."""
+    """A method with each of several C and intercepts, judged by the test part."""
     cells: list[Cell] = []
     seconds = 0.0
-    for done, C in enumerate(Cs):
-        context.step(f"C = {C:g}", done, len(Cs))
-        found = run_published(context, collection, method, (C,), 2, paper, f"{method}, C = {C:g}")
+    settings = list(product(intercepts.items(), Cs))
+    for done, ((name, intercept), C) in enumerate(settings):
+        setting = f"{row}, intercept {name}, C = {C:g}"
+        context.step(setting, done, len(settings))
+        found = run_published(context, collection, method, (C,), 2, intercept, paper, setting)
         cells += found.cells
         seconds += found.seconds
-    return Outcome(cells, facts={"Cs": Cs}, seconds=seconds)
+    return Outcome(cells, facts={"Cs": Cs, "intercepts": intercepts}, seconds=seconds)
 
 
 def measured(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from linnaeus.reproduction import cai, gopal, matrix, rousu
+from linnaeus.reproduction import cai, gopal, gopal_full, matrix, rousu
 from linnaeus.reproduction.tables import Table
 
 TABLES: dict[str, Table] = {
-    table.name: table for source in (rousu, cai, gopal, matrix) for table in source.TABLES
+    table.name: table
+    for source in (rousu, cai, gopal, gopal_full, matrix)
+    for table in source.TABLES
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.errors import FormatError
-from linnaeus.files import atomic_write
+from linnaeus.files import atomic_write, locked
 from linnaeus.reproduction.results import Outcome, plain
 from linnaeus.reproduction.tables import Context, Table, Unit
 
@@ -76,14 +76,22 @@ class Store:
         return stored is not None and stored.get("settings") == digest(unit, context)
 
     def add(self, table: Table, unit: Unit, outcome: Outcome, context: Context) -> None:
-        """Keep an outcome; when this returns it is on disk."""
+        """Keep an outcome; when this returns it is on disk. Other processes may add theirs."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder):
+            record = self._with(table, unit, outcome, context)
+            with atomic_write(self.path(table.name)) as handle:
+                handle.write(as_text(record))
+
+    def _with(self, table: Table, unit: Unit, outcome: Outcome, context: Context) -> dict[str, Any]:
+        """The record of a table, with one more outcome."""
         units = self.record(table.name).get("units", {})
         units[unit.name] = {"settings": digest(unit, context), **outcome.to_dict()}
         order = {known.name: i for i, known in enumerate(table.units)}
         units = {name: units[name] for name in sorted(units, key=lambda name: order.get(name, -1))}
         outcomes = {name: Outcome.from_dict(stored) for name, stored in units.items()}
         tests = [] if table.tests_of is None else plain(table.tests_of(outcomes))
-        record = {
+        return {
             "table": table.name,
             "seed": context.seed,
             "versions": versions(),
@@ -91,9 +99,6 @@ class Store:
             "units": units,
             "tests": tests,
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(self.path(table.name)) as handle:
-            handle.write(as_text(record))
 
     def clear(self, table: str) -> None:
         """Forget a table."""

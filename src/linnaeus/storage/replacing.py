@@ -21,11 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from linnaeus.errors import UserError
-
-try:
-    import fcntl
-except ImportError:  # not on Windows; there nothing is locked, and nothing is cleaned up
-    fcntl = None  # type: ignore[assignment]
+from linnaeus.files import locked
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of linux/fcntl.h and linux/fs.h
 _NEW, _OLD = "saving", "replaced"
@@ -55,7 +51,7 @@ def _new_directory(target: Path) -> Iterator[Path]:
     while True:
         new = _beside(target, _NEW)
         new.mkdir()
-        with _locked(new) as mine:
+        with locked(new) as mine:
             if not (mine and new.exists()):  # taken for a leftover before it was locked
                 continue
             try:
@@ -81,28 +77,6 @@ def _siblings(target: Path, kind: str) -> list[Path]:
             )
     except OSError:
         return []
-
-
-@contextmanager
-def _locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a directory; whether that was possible."""
-    if fcntl is None:
-        yield wait
-        return
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        yield False
-        return
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            mine = True
-        except OSError:
-            mine = wait  # locked by somebody, or a file system without locks
-        yield mine
-    finally:
-        os.close(descriptor)
 
 
 def _sync(path: Path) -> None:
@@ -162,7 +136,7 @@ def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
 
 def _swap_by_renames(new: Path, target: Path) -> None:
     old = _beside(target, _OLD)
-    with _locked(target):  # so that nobody recovers it meanwhile
+    with locked(target):  # so that nobody recovers it meanwhile
         try:
             os.rename(target, old)
             os.rename(new, target)
@@ -179,7 +153,7 @@ def recover(target: Path) -> Path:
     It is put back, if that is allowed.
     """
     for old in _siblings(target, _OLD) if not target.exists() else []:
-        with _locked(old):
+        with locked(old):
             if target.exists():
                 break
             with suppress(OSError):
@@ -218,6 +192,6 @@ def clean(target: Path) -> None:
     recover(target)
     replaced_ones = _siblings(target, _OLD) if target.exists() else []
     for left in _siblings(target, _NEW) + replaced_ones:
-        with _locked(left, wait=False) as mine:
+        with locked(left, wait=False) as mine:
             if mine:
                 shutil.rmtree(left, ignore_errors=True)
