@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from linnaeus.metrics import wilcoxon_test
 from linnaeus.reproduction import claims_gopal
 from linnaeus.reproduction.claims import CLAIMS
 from linnaeus.reproduction.judging import FAILS, HOLDS, NO_DATA, OPEN, Results, decide
@@ -54,6 +55,7 @@ def a_pair(better, worse, turned=False):
         ("rr-macro", "gopal_2", "RR-LR", "BLR"),
         ("rr-deep", "gopal_2", "RR-SVM", "BSVM"),
         ("rr-small", "gopal_2", "RR-SVM", "BSVM"),
+        ("over-td", "gopal_2", "RR-LR", "TD"),
         ("hblr-best", "gopal_2", "HBLR", "MSVM"),
         ("m3-m1", "gopal_6", "M3-map", "M1-map"),
         ("m1-m2", "gopal_6", "M1-map", "M2-map"),
@@ -85,18 +87,12 @@ def test_collections_are_pooled():
     more = {name.replace("news20", "ImCLEF07A"): out for name, out in one.items()}
     assert judged("rr-micro", gopal_2=one).pvalue == pytest.approx(2 / 2**5)
     assert judged("rr-micro", gopal_2=one | more).pvalue == pytest.approx(2 / 2**10)
-
-
-def test_worst_method():
-    def contest(top_down):
-        wrong = {"BSVM": 30, "BLR": 25, "RR-SVM": 20, "TD": top_down}
-        return {f"news20: {name}": run_of(range(n), [0.5]) for name, n in wrong.items()}
-
-    assert judged("td-worst", gopal_2=contest(60)).holds == HOLDS
-    assert judged("td-worst", gopal_2=contest(32)).holds == OPEN
-    assert judged("td-worst", gopal_2=contest(5)).holds == FAILS
-    few = dict(list(contest(60).items())[2:])
-    assert judged("td-worst", gopal_2=few).holds == NO_DATA
+    assert "Apart" not in judged("rr-micro", gopal_2=one).evidence
+    turned = {"ImCLEF07A: RR-SVM": bad, "ImCLEF07A: BSVM": good}
+    for name, p in (("rr-micro", 2 / 2**5), ("rr-macro", wilcoxon_test([0.1] * 4).pvalue)):
+        apart = judged(name, gopal_2=one | turned).evidence
+        told = f"Apart: ImCLEF07A worse (p {p:.2g}), news20 better (p {p:.2g})"
+        assert told in apart and judged(name, gopal_2=one | turned).holds == OPEN
 
 
 @pytest.mark.parametrize(("times", "verdict"), [(2.0, HOLDS), (8.0, FAILS), (0.5, FAILS)])
