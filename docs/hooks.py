@@ -1,8 +1,8 @@
 """What the site holds besides ``docs/pages``.
 
-The mathematics and the pictures stay where they are in ``docs``; the gallery and the command line
-come from ``docs/build.py``; pages of the reference, the list of sources and the links to it are
-made here. Nothing is copied into ``docs/pages``.
+The mathematics, the papers' tables and the pictures stay where they are in ``docs``; the gallery
+and the command line come from ``docs/build.py``; pages of the reference, the list of sources and
+the links to it are made here. Nothing is copied into ``docs/pages``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files
 DOCS = Path(__file__).resolve().parent
 MADE = Path(os.environ.get("DOCS_MADE", DOCS.parent / "build" / "docs"))  # by docs/build.py
 SOURCES = DOCS / "references.bib"
+TABLES_OF_PAPERS = DOCS / "reproduction.md"
 ESTIMATORS = {
     "flat": "One model per class",
     "multiclass": "All classes in one model",
@@ -36,11 +37,12 @@ ESTIMATORS = {
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the mathematics, the pictures, what was made beforehand, and the reference."""
+    """Add the mathematics, the papers' tables, the pictures, what was made, and the reference."""
     for folder, prefix in ((DOCS / "maths", "maths/"), (DOCS / "images", "images/"), (MADE, "")):
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 _add(files, config, prefix + path.relative_to(folder).as_posix(), path)
+    _add(files, config, TABLES_OF_PAPERS.name, TABLES_OF_PAPERS)
     for name, text in made_pages().items():
         files.append(File.generated(config, name, content=text))
     return files

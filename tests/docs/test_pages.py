@@ -198,7 +198,7 @@ def test_sources_that_are_named_exist():
 
 
 def test_internal_links_resolve():
-    made = {*hooks.made_pages(), "commands.md", "gallery/index.md"}
+    made = {*hooks.made_pages(), "commands.md", "gallery/index.md", "reproduction.md"}
     made |= {f"gallery/{example.name}.md" for example in build.examples()}
     made |= {f"maths/{path.name}" for path in (DOCS / "maths").glob("*.md")}
     known = made | {page_name(path) for path in PAGES}
@@ -228,7 +228,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
 def test_navigation_names_pages_that_exist_and_all_written_ones():
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     named = {*re.findall(r"([\w/-]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE)}
-    made = {"commands.md", "gallery/index.md", *hooks.made_pages()}
+    made = {"commands.md", "gallery/index.md", "reproduction.md", *hooks.made_pages()}
     written = {page_name(path) for path in PAGES}
     assert written <= named <= written | made
 
