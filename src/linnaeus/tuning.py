@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
 
 from linnaeus.errors import UserError
 from linnaeus.metrics import micro_f1
@@ -25,7 +25,7 @@ class CPath(NamedTuple):
     Cs: np.ndarray  # (n_values,)
     scores: np.ndarray  # (n_folds, n_values)
     best_C: float
-    estimator: Any  # fitted on everything with the best C
+    estimator: Any  # with the best C, fitted on everything unless that was not wanted
 
 
 def c_path(
@@ -36,13 +36,18 @@ def c_path(
     *,
     cv: int = 5,
     scoring: Callable[[Any, Any], float] = micro_f1,
+    decision: Any = None,
+    refit: bool = True,
     random_state: Any = 0,
     callback: Callable[[int, int], None] | None = None,
 ) -> CPath:
     """Cross-validate an estimator over values of C, and fit it with the best.
 
-    y : one label per sample, or an indicator
+    y : one label per sample, or an indicator; the latter with a decision
     scoring : of (truth, prediction), more is better
+    decision : the rule of `linnaeus.decisions` that is to make label sets of the scores, where it
+        is not the estimator's own; each half of a fold is decided by what the other half teaches
+    refit : fit the estimator with the best C on everything
     callback : told how many fits are done, and how many there are
 
     >>> from linnaeus import FlatSVM
@@ -62,11 +67,28 @@ def c_path(
         part, labels = _safe_indexing(X, train), y[train]
         for j, C in enumerate(values.tolist()):
             model.set_params(C=C).fit(part, labels)
-            scores[f, j] = scoring(y[test], model.predict(_safe_indexing(X, test)))
+            held_out = _safe_indexing(X, test), y[test]
+            scores[f, j] = scoring(*_decided(model, decision, *held_out, random_state))
             if callback is not None:
                 callback(f * values.size + j + 1, scores.size)
     best = float(values[np.argmax(scores.mean(axis=0))])
-    return CPath(values, scores, best, clone(estimator).set_params(C=best).fit(X, y))
+    chosen = clone(estimator).set_params(C=best)
+    return CPath(values, scores, best, chosen.fit(X, y) if refit else chosen)
+
+
+def _decided(model: Any, decision: Any, X: Any, y: Any, random_state: Any) -> tuple[Any, Any]:
+    """The truth and the prediction of held-out rows."""
+    if decision is None:
+        return y, model.predict(X)
+    order = check_random_state(random_state).permutation(X.shape[0])
+    halves = np.array_split(order, 2)
+    truth, sets = [], []
+    for learnt, judged in (halves, halves[::-1]):
+        rule = clone(decision).set_params(estimator=model, cv="prefit")
+        rule.fit(_safe_indexing(X, learnt), y[learnt])
+        truth.append(sp.csr_array(y[judged]))
+        sets.append(sp.csr_array(rule.predict(_safe_indexing(X, judged))))
+    return sp.vstack(truth, format="csr"), sp.vstack(sets, format="csr")
 
 
 def reusing(estimator: Any) -> Any:

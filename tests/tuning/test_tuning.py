@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from linnaeus import FlatLogistic, FlatSVM, Taxonomy
+from linnaeus.decisions import InstanceCut
 from linnaeus.errors import UserError
 from linnaeus.splits import k_folds
 from linnaeus.tuning import c_path
@@ -53,3 +54,28 @@ def test_odd_values_are_refused(data):
         c_path(FlatSVM(TAX), X, y, [])
     with pytest.raises(UserError, match=r"Cs is \[-1.0, 1.0\]"):
         c_path(FlatSVM(TAX), X, y, [1.0, -1.0])
+
+
+def test_a_decision_of_its_own_decides_each_half_of_a_fold_by_the_other(data):
+    """The scores are those of the rule, not of cutting at zero; nothing is fitted in vain."""
+    X, y = data
+    Y = TAX.encode([[a, b] for a, b in zip(y, np.roll(y, 1), strict=True)])
+    model = FlatLogistic(TAX, random_state=0)
+    rule = InstanceCut(model, TAX)
+    path = c_path(model, X, Y, [0.1, 1.0], cv=2, decision=rule, refit=False)
+    assert not hasattr(path.estimator, "coef_") and path.best_C == path.estimator.C
+    for f, (train, test) in enumerate(k_folds(Y, 2, 0)):
+        alone = FlatLogistic(TAX, C=1.0, random_state=0).fit(X[train], Y[train])
+        halves = np.array_split(np.random.RandomState(0).permutation(len(test)), 2)
+        counts = np.zeros(3)
+        for learnt, judged in (halves, halves[::-1]):
+            known = InstanceCut(alone, TAX, cv="prefit").fit(X[test[learnt]], Y[test[learnt]])
+            decided = known.predict(X[test[judged]])
+            counts += [
+                decided.multiply(Y[test[judged]]).sum(),
+                decided.sum(),
+                Y[test[judged]].sum(),
+            ]
+        assert np.isclose(path.scores[f, 1], 2 * counts[0] / (counts[1] + counts[2]))
+    plain = c_path(model, X, Y, [0.1, 1.0], cv=2, refit=False)
+    assert path.scores.mean() > plain.scores.mean()

@@ -69,7 +69,7 @@ class _Chooser:
         several = not isinstance(y, np.ndarray)
         if several and self.method.several is None:
             raise NotApplicable("for one label per row only")
-        model = self._chosen(self.build(several), X, y)
+        model = self._chosen(self.build(several), X, y, several)
         if self.begin is not None:
             self.begin()
         return model
@@ -80,7 +80,8 @@ class _Chooser:
         parameters = own | self.parameters
         return make(self.method.method, self.taxonomy, parameters, self.seed, self.jobs)
 
-    def _chosen(self, model: Any, X: Any, y: Any) -> Any:
+    def _chosen(self, model: Any, X: Any, y: Any, several: bool) -> Any:
+        from linnaeus.decisions import InstanceCut
         from linnaeus.tuning import c_path
 
         if "C" not in model.get_params() or "C" in self.parameters:
@@ -88,7 +89,8 @@ class _Chooser:
         if len(self.Cs) == 1:
             return model.set_params(C=self.Cs[0])
         path = c_path(
-            model, X, y, self.Cs, cv=self.folds, scoring=self.scoring, random_state=self.seed,
-            callback=self.told,
+            model, X, y, self.Cs, cv=self.folds, scoring=self.scoring,
+            decision=InstanceCut(model, self.taxonomy) if several else None, refit=False,
+            random_state=self.seed, callback=self.told,
         )  # fmt: skip
         return path.estimator
