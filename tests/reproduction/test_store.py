@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -46,6 +47,22 @@ def test_outcomes_come_back(tmp_path):
     assert (back.seconds, back.notes, back.tests[0]["pvalue"]) == (2.5, ["a note"], 0.5)
     assert Outcome.from_dict(back.to_dict()) == back
     assert store.tests("try") == back.tests
+
+
+def test_units_that_a_table_has_no_more_are_dropped(tmp_path):
+    store, context = Store(tmp_path), Context(tmp_path)
+    old, new = (Unit(name, (), lambda c: outcome()) for name in ("old", "new"))
+    store.add(table_of(old), old, outcome(), context)
+    store.add(table_of(new), new, outcome(), context)
+    assert list(store.outcomes("try")) == ["new"]
+
+
+def test_several_may_add_at_once(tmp_path):
+    units = tuple(Unit(f"u{i}", (), lambda c: outcome()) for i in range(40))
+    store, table, context = Store(tmp_path), table_of(*units), Context(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda unit: store.add(table, unit, outcome(), context), units))
+    assert list(store.outcomes("try")) == [unit.name for unit in units]
 
 
 def test_record_says_how_it_was_made_and_nothing_about_the_host(tmp_path):

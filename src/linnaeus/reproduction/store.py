@@ -84,11 +84,10 @@ class Store:
                 handle.write(as_text(record))
 
     def _with(self, table: Table, unit: Unit, outcome: Outcome, context: Context) -> dict[str, Any]:
-        """The record of a table, with one more outcome."""
+        """The record of a table, with one more outcome; units that it has no more are dropped."""
         units = self.record(table.name).get("units", {})
         units[unit.name] = {"settings": digest(unit, context), **outcome.to_dict()}
-        order = {known.name: i for i, known in enumerate(table.units)}
-        units = {name: units[name] for name in sorted(units, key=lambda name: order.get(name, -1))}
+        units = {known.name: units[known.name] for known in table.units if known.name in units}
         outcomes = {name: Outcome.from_dict(stored) for name, stored in units.items()}
         tests = [] if table.tests_of is None else plain(table.tests_of(outcomes))
         return {
