@@ -335,3 +335,12 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(make, whole
         assert_array_equal(weights(other), first[0])
         assert_array_equal(other.intercept_, first[1])
         assert_array_equal(other.predict(X), first[2])
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan])
+def test_a_cost_that_is_no_positive_number_is_refused(make, value):
+    model = make(TAX)
+    if "C" not in model.get_params():
+        model = linnaeus.FlatSVM(TAX)
+    with pytest.raises(UserError, match=f"C is {value}. (It must be|Use) a positive number"):
+        model.set_params(C=value).fit(np.eye(5), list(TAX.leaves))

@@ -212,7 +212,7 @@ def class_probabilities(scores: np.ndarray, targets: Targets) -> np.ndarray:
 
 
 def check_positive(**values: float) -> None:
-    """Refuse parameters that are not positive numbers."""
+    """Refuse parameters that are not positive, finite numbers."""
     for name, value in values.items():
-        if not value > 0:
+        if not 0 < value < np.inf:
             raise UserError(f"{name} is {value!r}. It must be a positive number.")
