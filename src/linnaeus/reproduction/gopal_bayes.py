@@ -96,8 +96,8 @@ TABLE_7 = Table(
     digits=2,
     units=(),
     why="The same rows as the paper's. Variational M1 and M3 fall short of partial MAP and of the "
-    "paper because the bound of the softmax lies several nats an example below the likelihood for 63 "
-    "classes; docs/maths/hblr.md has the measurements, with more sweeps and with a tighter bound.",
+    "paper because the bound of the softmax lies several nats an example below the likelihood for "
+    "63 classes; docs/maths/hblr.md has the measurements, with more sweeps and a tighter bound.",
     minutes=0.0,
     of="gopal-6",
     view=partial(
