@@ -68,6 +68,19 @@ def test_what_is_said_about_C_and_the_intercept_is_in_the_record():
         assert max(both, key=both.get) == better
 
 
+def test_on_the_paper_s_own_rows_no_method_falls_short():
+    """ImCLEF07A: at most two standard errors below what [GopalYang2015] prints."""
+    cells = [
+        cell
+        for table in ("gopal-2", "gopal-6")
+        for name, out in Store(RECORDS).outcomes(table).items()
+        if name.startswith("ImCLEF07A")
+        for cell in out.cells
+    ]
+    assert len(cells) == 2 * (10 + 10)
+    assert [c for c in cells if c.difference < 0 and c.differs] == []
+
+
 def test_a_small_table_reruns_to_its_record(tmp_path, shared):
     name, unit = RERUN
     data = shared("data")
