@@ -337,10 +337,12 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads(make, whole
         assert_array_equal(other.predict(X), first[2])
 
 
+WITH_COST = [name for name, case in CASES.items() if "C" in case(TAX).get_params()]
+
+
 @pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan])
-def test_a_cost_that_is_no_positive_number_is_refused(make, value):
-    model = make(TAX)
-    if "C" not in model.get_params():
-        model = linnaeus.FlatSVM(TAX)
+@pytest.mark.parametrize("name", WITH_COST)
+def test_a_cost_that_is_no_positive_number_is_refused(name, value):
+    model = CASES[name](TAX).set_params(C=value)
     with pytest.raises(UserError, match=f"C is {value}. (It must be|Use) a positive number"):
-        model.set_params(C=value).fit(np.eye(5), list(TAX.leaves))
+        model.fit(np.eye(5), list(TAX.leaves))
