@@ -108,7 +108,7 @@ def run(folder: Path, large: bool) -> None:
                 runs[name].append(measure(name, model, problem))
                 model.coef_ = None
         rows += [min(found, key=lambda row: row[1]) for found in runs.values()]
-    if large:  # the C that held-out data prefer among these two, see bench_recursive
+    if large:  # the C that held-out data prefer among these two, see bench_rr_svm
         larger = FlatSVM(tax, C=3.0, tol=1e-3, **options)
         rows.append(measure("FlatSVM, gap 1e-3, C = 3", larger, problem))
     else:

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from linnaeus.solvers import logistic, softmax
+from linnaeus.solvers.linear import logistic, mlr
 
 N_CLASSES = 30  # that liblinear solves
 
@@ -49,7 +49,7 @@ def main() -> None:
     X, Y = (sp.csr_array(sp.load_npz(Path(folder) / f"{n}.npz")) for n in ("Xtr", "Ytr"))
     K = Y.shape[1]
     chosen = np.linspace(0, K - 1, N_CLASSES).astype(int)
-    for solve, target in ((logistic.solve, (Y[:50],)), (softmax.solve, (Y.indices[:50], K))):
+    for solve, target in ((logistic.solve, (Y[:50],)), (mlr.solve, (Y.indices[:50], K))):
         solve(X[:50], *target, bias=1.0)  # compile before the clock starts
     print(f"{X.shape[0]:,} x {X.shape[1]:,}, {K} classes; CPU seconds for all classes, gap")
     for C in (1.0, 10.0):
@@ -67,7 +67,7 @@ def main() -> None:
                 f"       liblinear {tol:6.0e} {all_classes:5.1f} s {gap / P:8.1e}  "
                 f"{all_classes / seconds:.0f} times ours", flush=True,
             )  # fmt: skip
-        joint, seconds = timed(lambda C=C: softmax.solve(X, Y.indices, K, C=C, bias=1.0))
+        joint, seconds = timed(lambda C=C: mlr.solve(X, Y.indices, K, C=C, bias=1.0))
         print(f"       softmax {seconds:14.2f} s {joint.gap:8.1e}  {joint.n_iter} passes")
 
 

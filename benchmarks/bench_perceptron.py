@@ -37,7 +37,7 @@ def loops(data: Any) -> dict[str, float]:
     """CPU seconds of an epoch and of the bare loop, on weights from two epochs."""
     from benchmarks import bare_fast as bare
     from linnaeus.losses import class_attributes, class_loss
-    from linnaeus.solvers import perceptron
+    from linnaeus.solvers.online import perceptron
 
     tax = data.taxonomy
     shared = perceptron.Classes.of(class_attributes(tax, "depth"), class_loss(None, tax))

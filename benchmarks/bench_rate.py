@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 from benchmarks import bare_fast as bare
 from benchmarks.recording import publish
-from linnaeus.solvers import dual_fast as fast
-from linnaeus.solvers.problem import Rows, squared_norms
+from linnaeus.solvers.linear import svm_fast as fast
+from linnaeus.solvers.numerics.examples import Rows, squared_norms
 
 LANES, REPEATS = 32, 30
 DTYPE = np.dtype(np.float32)

@@ -37,7 +37,7 @@ def problem() -> tuple[Any, ...]:
 
 def ours(data: tuple[Any, ...], n_threads: int) -> list[float]:
     from linnaeus.execution import executor
-    from linnaeus.solvers import hblr_model, hblr_variational
+    from linnaeus.solvers.bayes import hblr_model, hblr_variational
 
     X, Y, parent, leaves = data
     model = hblr_model.model_of(hblr_model.tree_of(parent, leaves), "M3")

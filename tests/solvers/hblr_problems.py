@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, psi
 
-from linnaeus.solvers import hblr_variational as variational
-from linnaeus.solvers.hblr_model import Gamma, model_of, tree_of
+from linnaeus.solvers.bayes import hblr_variational as variational
+from linnaeus.solvers.bayes.hblr_model import Gamma, model_of, tree_of
 
 DEEP = [-1, 0, 0, 1, 1, 2, 2, 2, 4, 4]  # leaves at depths 2 and 3
 LEAVES = [3, 5, 6, 7, 8, 9]

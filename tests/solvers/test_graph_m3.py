@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from linnaeus.errors import UserError
 from linnaeus.inference.graphs import Graph, prepare
-from linnaeus.solvers import graph_m3
+from linnaeus.solvers.markov import graph_m3
 
 
 def hamming(graph, Y):

@@ -10,10 +10,13 @@ from scipy.special import expit, logsumexp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import executor
-from linnaeus.solvers import hblr_map, hblr_means, newton, recursive_logistic, softmax
-from linnaeus.solvers import hblr_map_fast as fast
-from linnaeus.solvers.hblr_model import Gamma, expected_precisions, model_of, tree_of
-from linnaeus.solvers.recursive import Structure
+from linnaeus.solvers.bayes import hblr_map, hblr_means
+from linnaeus.solvers.bayes import hblr_map_fast as fast
+from linnaeus.solvers.bayes.hblr_model import Gamma, expected_precisions, model_of, tree_of
+from linnaeus.solvers.linear import mlr
+from linnaeus.solvers.numerics import newton
+from linnaeus.solvers.recursive import rr_lr
+from linnaeus.solvers.recursive.rr_svm import Structure
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
@@ -277,7 +280,7 @@ def test_known_precisions_make_it_recursive_logistic_regression():
         L[v, p] -= a
         L[p, v] -= a
     s = Structure.of(sp.csr_array(L), tree.leaves, np.zeros(8))
-    joint = recursive_logistic.solve(X, Y, s, tol=1e-10, max_iter=300)
+    joint = rr_lr.solve(X, Y, s, tol=1e-10, max_iter=300)
     np.testing.assert_allclose(answer.mu[tree.leaves], joint.solution.coef, atol=1e-5)
     np.testing.assert_allclose(answer.objective, -joint.solution.objective[0], rtol=1e-9)
 
@@ -286,7 +289,7 @@ def test_a_star_with_known_precision_is_ridge_softmax():
     """The root stays at zero: a shift of all classes costs there and gains nothing."""
     X, Y, model, _ = problem("M1", n=40, parent=[-1, 0, 0, 0], leaves=[1, 2, 3])
     answer = hblr_map.solve(X, Y, model, certain(model, 0.7), bias=0.8, tol=1e-9)
-    flat = softmax.solve(X, Y.indices, 3, C=1 / 0.7, bias=0.8, tol=1e-9, dtype=np.float64)
+    flat = mlr.solve(X, Y.indices, 3, C=1 / 0.7, bias=0.8, tol=1e-9, dtype=np.float64)
     np.testing.assert_allclose(answer.mu[1:, :-1], flat.coef, atol=1e-6)
     np.testing.assert_allclose(0.8 * answer.mu[1:, -1], flat.intercept, atol=1e-6)
     np.testing.assert_allclose(answer.mu[0], 0, atol=1e-6)

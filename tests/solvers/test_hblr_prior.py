@@ -3,9 +3,9 @@ import pytest
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.solvers import hblr_prior
-from linnaeus.solvers.hblr_model import model_of, tree_of
-from linnaeus.solvers.hblr_prior import fisher
+from linnaeus.solvers.bayes import hblr_prior
+from linnaeus.solvers.bayes.hblr_model import model_of, tree_of
+from linnaeus.solvers.bayes.hblr_prior import fisher
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from scipy.special import expit, gammaln
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Threads
-from linnaeus.solvers import hblr_full
-from linnaeus.solvers import hblr_variational as variational
-from linnaeus.solvers.hblr_bound import tighten
-from linnaeus.solvers.hblr_full import feature_blocks
-from linnaeus.solvers.hblr_model import Gamma, model_of, tree_of
+from linnaeus.solvers.bayes import hblr_full
+from linnaeus.solvers.bayes import hblr_variational as variational
+from linnaeus.solvers.bayes.hblr_bound import tighten
+from linnaeus.solvers.bayes.hblr_full import feature_blocks
+from linnaeus.solvers.bayes.hblr_model import Gamma, model_of, tree_of
 
 # --- solved problems -----------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from linnaeus import Taxonomy
 from linnaeus.inference.maxsum import max_sum
 from linnaeus.losses import edge_losses, markov_edges
-from linnaeus.solvers import hm3
+from linnaeus.solvers.markov import hm3
 
 LOSSES = {"delta": "delta", "H~-unif": "unif", "H~-sibl": "sibl", "H~-subtree": "subtree"}
 FOREST = [-1, 0, 0, 1, -1, 4, -1]  # the last root is alone

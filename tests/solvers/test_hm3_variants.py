@@ -16,8 +16,8 @@ from linnaeus.errors import UserError
 from linnaeus.execution import Threads
 from linnaeus.inference.maxsum import max_sum
 from linnaeus.losses import edge_losses, markov_edges
-from linnaeus.solvers import hm3_additive, hm3_edges, hm3_local, hm3_negative, hm3_paths
-from linnaeus.solvers.hm3_rows import edge_codes
+from linnaeus.solvers.markov import hm3_additive, hm3_edges, hm3_local, hm3_negative, hm3_paths
+from linnaeus.solvers.markov.hm3_rows import edge_codes
 from linnaeus.taxonomy import Taxonomy
 
 TIGHT = {"tol": 1e-7, "max_iter": 5000}

@@ -10,8 +10,9 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.svm import SVC, LinearSVC
 
-from linnaeus.solvers import crammer, crammer_interior, dual, gram, interior, polish
-from linnaeus.solvers.problem import Rows
+from linnaeus.solvers.linear import msvm, msvm_interior, svm, svm_newton
+from linnaeus.solvers.numerics import gram, interior
+from linnaeus.solvers.numerics.examples import Rows
 
 
 def data(n=60, d=6, span=0.0, noise=1.0, seed=0):
@@ -37,7 +38,7 @@ def check(X, y, u, m=None, squared=False, tol=1e-9, examples=None):
     """Solve and prove by hand that the answer is optimal."""
     u = np.broadcast_to(np.asarray(u, float), y.shape)
     m = np.zeros(X.shape[1]) if m is None else m
-    done = polish.polish(examples or gram.Examples(X), y, u, m, squared=squared, tol=tol)
+    done = svm_newton.polish(examples or gram.Examples(X), y, u, m, squared=squared, tol=tol)
     P, D = values(X, y, u, m, squared, done.w, done.alpha)
     assert_allclose([done.primal, done.dual], [P, D], rtol=1e-9, atol=1e-12)
     assert done.dual <= done.primal
@@ -117,7 +118,7 @@ def test_equals_coordinate_descent(squared):
     X, y = data(200, 10)
     m = np.random.default_rng(0).normal(size=11)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 200)
-    descent, _ = dual.solve(
+    descent, _ = svm.solve(
         sp.csr_array(X[:, :-1]), sp.csr_array((y[:, None] > 0).astype(float)), C=0.5, bias=1.0,
         loss="squared_hinge" if squared else "hinge", mean=m[None], sample_weight=weight,
         tol=1e-9, max_rounds=1000,
@@ -158,7 +159,7 @@ def test_nothing_to_do(squared):
 def test_float32_is_measured_after_rounding(squared):
     X, y = data(100, 8)
     u, m = np.full(100, np.float32(0.7), float), np.zeros(9)
-    done = polish.polish(gram.Examples(X), y, u, m, squared=squared, tol=1e-4, dtype=np.float32)
+    done = svm_newton.polish(gram.Examples(X), y, u, m, squared=squared, tol=1e-4, dtype=np.float32)
     assert_array_equal(done.w, done.w.astype(np.float32))
     assert_array_equal(done.alpha, done.alpha.astype(np.float32))
     P, D = values(X, y, u, m, squared, done.w, done.alpha)
@@ -209,7 +210,7 @@ def test_a_singular_system_still_has_a_solution():
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid", "ignore:divide")
 def test_numbers_out_of_range_are_not_called_optimal(squared):
     X, y = data(20, 3)
-    done = polish.polish(
+    done = svm_newton.polish(
         gram.Examples(1e200 * X), y, np.ones(20), np.zeros(4), squared=squared, tol=1e-3
     )
     assert not done.primal - done.dual <= 1e-3 * done.primal
@@ -228,7 +229,7 @@ def test_the_same_bits_again():
 def multiclass(X, t, K, C, tol=1e-9):
     """Solve and prove by hand that the answer is optimal."""
     cost = np.broadcast_to(np.asarray(C, float), t.shape)
-    done = crammer_interior.polish(gram.Examples(X), t, K, cost, tol=tol)
+    done = msvm_interior.polish(gram.Examples(X), t, K, cost, tol=tol)
     own, U = np.eye(K)[t].T, done.U
     assert (U >= 0).all() and (U * own == 0).all() and (U.sum(axis=0) <= cost * (1 + 1e-12)).all()
     h = 1.0 - own + done.W @ X.T - (own * (done.W @ X.T)).sum(axis=0)
@@ -249,7 +250,7 @@ def test_all_classes_of_real_data_as_they_come(load, C):
 def test_all_classes_equal_coordinate_descent():
     X, t = load_iris(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    descent = crammer.solve(sp.csr_array(X), t, 4, C=0.1, dtype=np.float64, tol=1e-9)
+    descent = msvm.solve(sp.csr_array(X), t, 4, C=0.1, dtype=np.float64, tol=1e-9)
     ours = multiclass(X, t, 4, 0.1)  # the fourth class has no examples
     assert_allclose(ours.primal, descent.objective[0], rtol=1e-7)
     assert_allclose(ours.W, descent.coef, atol=1e-4)
@@ -267,10 +268,10 @@ def test_few_rows_of_all_classes(monkeypatch):
 def test_the_machine_finishes_where_descent_crawls(dtype):
     """Descent alone has a relative gap of 1 here after 1000 passes."""
     X, t = load_wine(return_X_y=True)
-    solution = crammer.solve(sp.csr_array(X), t, 3, C=10.0, bias=1.0, tol=1e-3, dtype=dtype)
+    solution = msvm.solve(sp.csr_array(X), t, 3, C=10.0, bias=1.0, tol=1e-3, dtype=dtype)
     assert solution.gap <= 1e-3
     assert_allclose(solution.objective, 31.027294, rtol=1e-3)
-    again = crammer.solve(
+    again = msvm.solve(
         sp.csr_array(X), t, 3, C=10.0, bias=1.0, tol=2e-3, dtype=dtype, start=solution
     )
     assert again.gap <= 2e-3
@@ -279,7 +280,7 @@ def test_the_machine_finishes_where_descent_crawls(dtype):
 def test_costs_of_zero_do_not_stop_the_finish():
     X, t = load_wine(return_X_y=True)
     weight = np.arange(t.size) % 3 / 2.0
-    solution = crammer.solve(
+    solution = msvm.solve(
         sp.csr_array(X), t, 3, C=10.0, sample_weight=weight, dtype=np.float64, tol=1e-6
     )
     assert solution.gap <= 1e-6

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from linnaeus import RecursiveSVM, Taxonomy
-from linnaeus.solvers import block_elimination, joint, joint_newton
-from linnaeus.solvers.recursive import Structure
+from linnaeus.solvers.numerics import block_elimination
+from linnaeus.solvers.recursive import joint, joint_newton
+from linnaeus.solvers.recursive.rr_svm import Structure
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
 DAG = [*TREE, ("A", "b1"), ("r", "a2"), ("B", "C"), ("A", "C"), ("C", "c1"), ("C", "b2")]

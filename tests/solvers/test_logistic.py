@@ -12,8 +12,9 @@ from sklearn.linear_model import LogisticRegression
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Serial, Threads
-from linnaeus.solvers import ascent, logistic
-from linnaeus.solvers.logistic_fast import binary_step
+from linnaeus.solvers.linear import logistic
+from linnaeus.solvers.linear.logistic_fast import binary_step
+from linnaeus.solvers.numerics import coordinate_ascent
 
 
 def problem(seed=0, n=60, d=15, K=4, density=0.4):
@@ -165,9 +166,9 @@ def test_newton_finishes_what_coordinate_ascent_leaves(monkeypatch):
     X, Y = problem(6, K=6)
     M = np.random.default_rng(4).standard_normal((6, 15))
     ascended = logistic.solve(X, Y, C=3.0, mean=M, tol=1e-9, dtype=np.float64)
-    monkeypatch.setattr(ascent, "next_look", lambda history, target, limit: 0)
+    monkeypatch.setattr(coordinate_ascent, "next_look", lambda history, target, limit: 0)
     newton = logistic.solve(X, Y, C=3.0, mean=M, tol=1e-9, dtype=np.float64)
-    assert newton.n_iter > ascent.FIRST_LOOK
+    assert newton.n_iter > coordinate_ascent.FIRST_LOOK
     assert_allclose(newton.coef, ascended.coef, atol=1e-6)
     assert_allclose(newton.objective, ascended.objective, rtol=1e-12)
     assert newton.gap < 1e-12
@@ -193,7 +194,7 @@ def test_classes_that_have_converged_leave_the_block(monkeypatch):
             super().sweep(order)
 
     monkeypatch.setattr(logistic, "_Run", Watched)
-    monkeypatch.setattr(ascent, "TOO_SLOW", np.inf)
+    monkeypatch.setattr(coordinate_ascent, "TOO_SLOW", np.inf)
     together = logistic.solve(X, Y, class_weight=weight, tol=1e-9, dtype=np.float64)
     assert widths[0] == 9 and widths[-1] == 3
     for k in (0, 8):

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from linnaeus import Taxonomy
 from linnaeus.losses import class_attributes, class_loss
-from linnaeus.solvers import perceptron, perceptron_fast
+from linnaeus.solvers.online import perceptron, perceptron_fast
 from strategies import edge_lists
 
 # -- plain twins -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linnaeus import Taxonomy
 from linnaeus.losses import class_attributes
-from linnaeus.solvers.perceptron_weights import Weights, growth
+from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from strategies import edge_lists
 
 

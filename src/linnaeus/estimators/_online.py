@@ -21,9 +21,9 @@ from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
 from linnaeus.estimators.flat import check_positive
-from linnaeus.solvers import perceptron
-from linnaeus.solvers.perceptron import Problem, Run
-from linnaeus.solvers.perceptron_weights import Weights, growth
+from linnaeus.solvers.online import perceptron
+from linnaeus.solvers.online.perceptron import Problem, Run
+from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most

@@ -26,15 +26,15 @@ from linnaeus.errors import UserError
 from linnaeus.estimators._linear import factors, named_factors
 from linnaeus.execution import Executor
 from linnaeus.inference.paths import Families
-from linnaeus.solvers import dual, local
-from linnaeus.solvers.problem import Rows
+from linnaeus.solvers.linear import svm, topdown
+from linnaeus.solvers.numerics.examples import Rows
 
 Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)
 
 TINY = 1e-15  # probabilities of base estimators are kept this far from 0 and 1
 
 
-def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[local.Problem]:
+def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[topdown.Problem]:
     """The examples of every family, and the children that they have labels below.
 
     below : (n, n_nodes) 0/1, label sets with all ancestors
@@ -53,14 +53,14 @@ def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[local.P
         k = np.repeat(np.arange(len(lists), dtype=np.int32), [len(part) for part in lists])
         entries = (np.ones(at.size, dtype=np.int8), (at, k))
         Y = sp.csr_array(entries, shape=(rows.size, len(lists)))
-        found.append(local.Problem(number, rows, Y))
-        number += -(-len(lists) // dual.LANES)
+        found.append(topdown.Problem(number, rows, Y))
+        number += -(-len(lists) // svm.LANES)
     return found
 
 
 def with_factors(
-    found: list[local.Problem], fam: Families, class_weight: Any, names: list[Any], weight: Any
-) -> list[local.Problem]:
+    found: list[topdown.Problem], fam: Families, class_weight: Any, names: list[Any], weight: Any
+) -> list[topdown.Problem]:
     """The problems with factors of the cost of the positives of each child.
 
     names : of the nodes; a misc leaf has that of its parent, and so its factor
@@ -83,7 +83,7 @@ def with_factors(
 class LinearModels(NamedTuple):
     """Weights of every family."""
 
-    parts: list[local.Local]
+    parts: list[topdown.Local]
     n_features: int
     mirrored: bool
     seconds: float
@@ -105,7 +105,7 @@ class LinearModels(NamedTuple):
         place = np.full(self.n_features, -1, dtype=np.int32)
 
         def score(f: int, which: Any) -> np.ndarray:
-            s = local.scores(rows, which, self.parts[f], place)
+            s = topdown.scores(rows, which, self.parts[f], place)
             return np.column_stack([np.zeros_like(s), s]) if self.mirrored else s
 
         return score
@@ -138,17 +138,17 @@ class BaseModels(NamedTuple):
 
 
 def train_linear(
-    X: sp.csr_array, found: list[local.Problem], weight: Any, options: local.Options, dtype: Any,
-    executor: Executor, mirrored: bool,
+    X: sp.csr_array, found: list[topdown.Problem], weight: Any, options: topdown.Options,
+    dtype: Any, executor: Executor, mirrored: bool,
 ) -> LinearModels:  # fmt: skip
     """Solve every family by our own solvers."""
     started = time.perf_counter()
-    parts = local.solve(X, found, weight, options, dtype, executor)
+    parts = topdown.solve(X, found, weight, options, dtype, executor)
     return LinearModels(parts, X.shape[1], mirrored, time.perf_counter() - started)
 
 
 def train_base(
-    X: Any, found: list[local.Problem], weight: Any, base: Any, multiclass: bool, seed: int,
+    X: Any, found: list[topdown.Problem], weight: Any, base: Any, multiclass: bool, seed: int,
     executor: Executor, mirrored: bool, sparse: bool,
 ) -> BaseModels:  # fmt: skip
     """Fit clones of a scikit-learn estimator."""
@@ -166,7 +166,7 @@ def train_base(
             f"class_weight, or take another estimator."
         )
 
-    def fit_family(X: Any, problem: local.Problem) -> list[Any]:
+    def fit_family(X: Any, problem: topdown.Problem) -> list[Any]:
         part = X[problem.rows]
         part = part if sparse else part.toarray()
         cost = None if weight is None else weight[problem.rows]
@@ -184,7 +184,7 @@ def train_base(
     return BaseModels(parts, sizes, sparse, certain, mirrored)
 
 
-def _one_child(problem: local.Problem, c: int, cost: Any) -> tuple[np.ndarray, Any]:
+def _one_child(problem: topdown.Problem, c: int, cost: Any) -> tuple[np.ndarray, Any]:
     """Who is below a child, and what each example costs."""
     y = problem.Y[:, [c]].toarray().ravel()
     if problem.factor is not None:
@@ -192,10 +192,10 @@ def _one_child(problem: local.Problem, c: int, cost: Any) -> tuple[np.ndarray, A
     return y, cost
 
 
-def _fit_choice(base: Any, X: Any, problem: local.Problem, cost: Any, rng: Any) -> Any:
+def _fit_choice(base: Any, X: Any, problem: topdown.Problem, cost: Any, rng: Any) -> Any:
     """A model that chooses one child."""
     here = problem._replace(rows=np.arange(problem.Y.shape[0], dtype=np.int32))
-    chosen, share = local.one_choice(here)
+    chosen, share = topdown.one_choice(here)
     rows, child = chosen.rows, chosen.Y.indices
     if cost is not None or (share != 1).any():
         cost = share if cost is None else share * cost[rows]

@@ -3,7 +3,7 @@
     p(k | x) = softmax_k(w_k.x),  w_k = sum of phi_n over the path to k,
     phi_n ~ N(0, 1/alpha_parent(n)),  alpha ~ Gamma(a, b)
 
-[Shahbaba2007]; corrMNL in Table VII of [GopalYang2015]. `linnaeus.solvers.correlated` has the
+[Shahbaba2007]; corrMNL in Table VII of [GopalYang2015]. `linnaeus.solvers.bayes.corrmnl` has the
 sampler.
 """
 
@@ -21,8 +21,9 @@ from linnaeus.errors import UserError
 from linnaeus.estimators.flat import check_positive
 from linnaeus.estimators.multiclass import _Multiclass, exclusive_probabilities
 from linnaeus.execution import executor
-from linnaeus.solvers import correlated, mcmc
-from linnaeus.solvers.hblr_model import Tree, tree_of
+from linnaeus.solvers.bayes import corrmnl
+from linnaeus.solvers.bayes.hblr_model import Tree, tree_of
+from linnaeus.solvers.numerics import hmc
 from linnaeus.taxonomy import Taxonomy
 
 RHAT = 1.05  # above it chains disagree
@@ -118,16 +119,16 @@ class CorrelatedMNL(_Multiclass):
         grown = self.targets_.taxonomy or Taxonomy.flat(range(K))
         tree = rooted(grown)
         d = X.shape[1] + bool(self._bias())
-        correlated.check_size(X.shape[0], d, tree.n_nodes - 1, K)
-        data = correlated.reduce(X, t, self._bias(), weight)
+        corrmnl.check_size(X.shape[0], d, tree.n_nodes - 1, K)
+        data = corrmnl.reduce(X, t, self._bias(), weight)
         self.basis_ = data.basis
         names: Any = self.targets_.names if self.targets_.taxonomy is None else grown.nodes
         inner = np.unique(tree.parent[tree.parent >= 0]).tolist()
         owners = [names[v] if v < len(grown) else None for v in inner]
-        plan = correlated.Plan(
+        plan = corrmnl.Plan(
             int(self.n_burn_in), int(self.n_samples), int(self.n_chains), self.target_acceptance
         )
-        found = correlated.sample(
+        found = corrmnl.sample(
             data, tree, (self.a, self.b), plan, seed=seed, executor=executor(self.n_jobs),
             callback=self.callback,
         )  # fmt: skip
@@ -145,7 +146,7 @@ class CorrelatedMNL(_Multiclass):
                 f"target_acceptance is {self.target_acceptance}. Use a number between 0 and 1."
             )
 
-    def _store(self, solution: tuple[correlated.Posterior, list[Any]]) -> None:
+    def _store(self, solution: tuple[corrmnl.Posterior, list[Any]]) -> None:
         found, owners = solution
         W = found.mean @ self.basis_.T
         W = W[1:] - W[:1] if self.targets_.binary else W
@@ -157,8 +158,8 @@ class CorrelatedMNL(_Multiclass):
         self.acceptance_, self.divergences_ = found.acceptance, found.divergences
         self.n_gradients_ = found.n_gradients
         self.n_iter_ = int(self.n_burn_in) + int(self.n_samples)
-        self.rhat_ = {name: mcmc.rhat(draws) for name, draws in found.watched.items()}
-        self.ess_ = {name: mcmc.ess(draws) for name, draws in found.watched.items()}
+        self.rhat_ = {name: hmc.rhat(draws) for name, draws in found.watched.items()}
+        self.ess_ = {name: hmc.ess(draws) for name, draws in found.watched.items()}
         self._warn()
 
     def _warn(self) -> None:

@@ -17,8 +17,8 @@ from linnaeus.errors import UserError
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.estimators._targets import Targets
 from linnaeus.execution import executor
-from linnaeus.solvers import dual, logistic
-from linnaeus.solvers.problem import Solution
+from linnaeus.solvers.linear import logistic, svm
+from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -98,7 +98,7 @@ class FlatSVM(LinearClassifier):
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
-        solution, blocks = dual.solve(
+        solution, blocks = svm.solve(
             X,
             Y,
             C=self.C,

@@ -1,6 +1,6 @@
 """Max-margin learning of label sets whose labels are joined by a graph or hypergraph: MMCRF.
 
-[Rousu2007]; the problem is in `solvers.graph_m3`, the mathematics in docs/maths/graphs.md.
+[Rousu2007]; the problem is in `solvers.graph_m3`, the mathematics in docs/maths/graph_m3.md.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.graphs import Graph, Oracle, prepare
 from linnaeus.inference.rows import score_blocks
 from linnaeus.losses.costs import SCALINGS, node_coefficients
-from linnaeus.solvers import graph_m3
-from linnaeus.solvers.structured import Fitted
+from linnaeus.solvers.markov import graph_m3
+from linnaeus.solvers.markov.fitted import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 LOSSES = ("hamming", "edges", *SCALINGS, *(f"path-{s}" for s in SCALINGS))

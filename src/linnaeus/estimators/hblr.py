@@ -3,7 +3,7 @@
     w_root ~ N(0, I),    w_n ~ N(w_parent, prec_n^-1),    prec ~ Gamma(a, b),    label ~ link(w.x)
 
 Classes lean on their relatives, and how much they do is learned: nothing is left to tune. The
-solvers are `linnaeus.solvers.hblr_map` and `hblr_variational`; the mathematics is in
+solvers are `linnaeus.solvers.bayes.hblr_map` and `hblr_variational`; the mathematics is in
 docs/maths/hblr.md.
 """
 
@@ -26,8 +26,8 @@ from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import predictive
-from linnaeus.solvers import hblr_map, hblr_prior, hblr_variational
-from linnaeus.solvers.hblr_model import (
+from linnaeus.solvers.bayes import hblr_map, hblr_prior, hblr_variational
+from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
     Model,
     Posterior,

@@ -24,8 +24,8 @@ from linnaeus.estimators._linear import LARGE, LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
-from linnaeus.solvers import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths
-from linnaeus.solvers.structured import Fitted
+from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths
+from linnaeus.solvers.markov.fitted import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 # by features and slack: the solver, and the options it has besides the common ones

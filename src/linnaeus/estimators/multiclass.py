@@ -19,8 +19,8 @@ from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
-from linnaeus.solvers import crammer, softmax
-from linnaeus.solvers.problem import Solution
+from linnaeus.solvers.linear import mlr, msvm
+from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -108,7 +108,7 @@ class MulticlassSVM(_Multiclass):
     ) -> Solution:
         options = self._options(weight, dtype)
         t = self._one_class(Y)
-        return self._folded(crammer.solve(X, t, Y.shape[1], random_state=seed, **options))
+        return self._folded(msvm.solve(X, t, Y.shape[1], random_state=seed, **options))
 
 
 class MulticlassLogistic(_Multiclass):
@@ -132,7 +132,7 @@ class MulticlassLogistic(_Multiclass):
     ) -> Solution:
         options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
         t = self._one_class(Y)
-        return self._folded(softmax.solve(X, t, Y.shape[1], seed=seed, **options))
+        return self._folded(mlr.solve(X, t, Y.shape[1], seed=seed, **options))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class."""

@@ -3,8 +3,8 @@
     minimise  1/2 sum_ij K_ij |w_i.w_j| + C/N sum_k xi_k,      w_i.x_k - w_j.x_k >= 1 - xi_k
 
 for the nodes i on the path of example k and their siblings j; [Zhou2011], OT in [GopalYang2015]
-section 5.2. The optimisers and their certificates are in `linnaeus.solvers.orthogonal` (a dual)
-and `linnaeus.solvers.orthogonal_rda` (the dual averaging of the paper).
+section 5.2. The optimisers and their certificates are in `linnaeus.solvers.recursive.ot` (a dual)
+and `linnaeus.solvers.recursive.ot_rda` (the dual averaging of the paper).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.estimators.flat import check_positive
 from linnaeus.estimators.multiclass import _Multiclass
 from linnaeus.inference import paths
-from linnaeus.solvers import orthogonal, orthogonal_problem, orthogonal_rda
-from linnaeus.solvers.problem import Solution
+from linnaeus.solvers.numerics.examples import Solution
+from linnaeus.solvers.recursive import ot, ot_nodes, ot_rda
 from linnaeus.taxonomy import Taxonomy
 
-OPTIMIZERS = {"dual": orthogonal.solve, "rda": orthogonal_rda.solve}
+OPTIMIZERS = {"dual": ot.solve, "rda": ot_rda.solve}
 
 
 class OrthogonalTransfer(_Multiclass):
@@ -98,7 +98,7 @@ class OrthogonalTransfer(_Multiclass):
         t = self._one_class(Y)
         grown = self.targets_.taxonomy or Taxonomy.flat(range(Y.shape[1]))
         self.nodes_ = self.targets_.names if self.targets_.taxonomy is None else grown.nodes
-        forest = orthogonal_problem.forest_of(grown.tree.parent, grown.leaf_numbers)
+        forest = ot_nodes.forest_of(grown.tree.parent, grown.leaf_numbers)
         found = solve(X, t, forest, self._coupling(forest), seed=seed, **options)
         coef = np.zeros((len(grown), X.shape[1]), dtype=found.coef.dtype)
         intercept = np.zeros(len(grown), dtype=coef.dtype)
@@ -106,18 +106,18 @@ class OrthogonalTransfer(_Multiclass):
         self.leaf_numbers_, self.families_ = grown.leaf_numbers, paths.families(grown)
         return found._replace(coef=coef, intercept=intercept)
 
-    def _coupling(self, forest: orthogonal_problem.Forest) -> orthogonal_problem.Coupling:
+    def _coupling(self, forest: ot_nodes.Forest) -> ot_nodes.Coupling:
         """K as the parameters say, for the nodes that have siblings."""
         if not 0 <= self.offdiagonal < np.inf:
             raise UserError(f"offdiagonal is {self.offdiagonal!r}. Use a number of 0 or more.")
         if self.diagonal is None:
-            own: Any = orthogonal_problem.dominant(forest, self.offdiagonal)
+            own: Any = ot_nodes.dominant(forest, self.offdiagonal)
         elif isinstance(self.diagonal, dict):
             own = np.array([self._named(self.nodes_[v]) for v in forest.node.tolist()])
         else:
             check_positive(diagonal=self.diagonal)
             own = self.diagonal
-        return orthogonal_problem.coupling(forest, own, self.offdiagonal)
+        return ot_nodes.coupling(forest, own, self.offdiagonal)
 
     def _named(self, node: Any) -> float:
         """The diagonal given for a node; a misc leaf has that of its parent."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from linnaeus.errors import UserError
 from linnaeus.estimators._online import Online
-from linnaeus.solvers import perceptron
-from linnaeus.solvers.perceptron import Problem, Run
-from linnaeus.solvers.perceptron_weights import Weights
+from linnaeus.solvers.online import perceptron
+from linnaeus.solvers.online.perceptron import Problem, Run
+from linnaeus.solvers.online.perceptron_weights import Weights
 from linnaeus.taxonomy import Taxonomy
 
 VARIANTS = ("averaged", "online", "minover")

@@ -4,7 +4,7 @@
     <w, dPhi_i(p)> >= 1 - xi_i / D(p)           for all pairs p of a label and another class
 
 where <w, dPhi_i(p)> = F(x_i, y) - F(x_i, z), and D(p) is what it costs to take z for the label y;
-[Cai2008] (4.10), docs/maths/ranking.md.
+[Cai2008] (4.10), docs/maths/ranking_svm.md.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators.flat import check_positive
-from linnaeus.solvers import ranking, ranking_greedy
-from linnaeus.solvers.ranking import Ranking
+from linnaeus.solvers.ranking import ranking_svm, ranking_svm_greedy
+from linnaeus.solvers.ranking.ranking_svm import Ranking
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -148,11 +148,11 @@ class RankingSVM(Ranked):
             "dtype": dtype,
         }  # fmt: skip
         if self.optimizer == "greedy":
-            return ranking_greedy.solve(X, Y, self.attributes_, loss, step=self.step, **common)
+            return ranking_svm_greedy.solve(X, Y, self.attributes_, loss, step=self.step, **common)
         if self.optimizer != "blocks":
             raise UserError(f"optimizer={self.optimizer!r} is not known. Use 'blocks' or 'greedy'.")
         named = self.loss is None or isinstance(self.loss, str)
-        return ranking.solve(
+        return ranking_svm.solve(
             X, Y, self.attributes_, loss, taxonomy=self.targets_.taxonomy if named else None,
             start=getattr(self, "found_", None) if self.warm_start else None, stop=self.stop,
             seed=seed, **common,

@@ -4,7 +4,7 @@
               + C sum_{classes n} sum_i loss(y_in w_n.x_i)
 
 Related classes are pulled towards each other through the nodes above them; a class with few
-examples leans on its relatives. The solver is `linnaeus.solvers.recursive`.
+examples leans on its relatives. The solver is `linnaeus.solvers.recursive.rr_svm`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.estimators.flat import check_positive, class_probabilities
 from linnaeus.execution import executor
-from linnaeus.solvers import recursive, recursive_logistic
-from linnaeus.solvers.problem import Joint, Solution
+from linnaeus.solvers.numerics.examples import Joint, Solution
+from linnaeus.solvers.recursive import rr_lr, rr_svm
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
@@ -146,7 +146,7 @@ class RecursiveSVM(_Recursive):
     schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
         "jacobi"; all reach the same optimum
     intercept_sharing : "own" pulls intercepts towards zero, "parent" towards their relatives like
-        all weights (docs/maths/recursive.md tells what was measured)
+        all weights (docs/maths/rr_svm.md tells what was measured)
     tol : relative duality gap at which to stop
     max_iter : rounds at most
     fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
@@ -209,7 +209,7 @@ class RecursiveSVM(_Recursive):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        return self._minimise(recursive.solve, X, Y, weight, dtype, seed, loss=self.loss)
+        return self._minimise(rr_svm.solve, X, Y, weight, dtype, seed, loss=self.loss)
 
 
 class RecursiveLogistic(_Recursive):
@@ -231,7 +231,7 @@ class RecursiveLogistic(_Recursive):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        return self._minimise(recursive_logistic.solve, X, Y, weight, dtype, seed)
+        return self._minimise(rr_lr.solve, X, Y, weight, dtype, seed)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class; with one label per sample they sum to 1."""
@@ -245,7 +245,7 @@ def build_structure(
     ground: float | None,
     conductance: Mapping[tuple[Any, Any], float] | float | None,
     schedule: str,
-) -> tuple[recursive.Structure, list[Any]]:
+) -> tuple[rr_svm.Structure, list[Any]]:
     """The grounded Laplacian around the classes, and the names of the other nodes.
 
     Two classes that are neighbours get a dummy node between them, with both halves as strong as
@@ -255,7 +255,7 @@ def build_structure(
     if tax is None:
         g = 1.0 + (ground or 0.0)
         eye = sp.csr_array(sp.eye_array(n_classes) * g)
-        return recursive.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
+        return rr_svm.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
     leaves = np.asarray(targets.nodes)
     L = tax.laplacian(_by_edge(tax, conductance), ground, "free" if root == "pinned" else root)
     L = _with_dummies(L, undirected_edges(tax), leaves, ground or 0.0)
@@ -269,7 +269,7 @@ def build_structure(
     L = _grounded(L)
     place = np.full(L.shape[0], -1)
     place[kept] = np.arange(kept.size)
-    structure = recursive.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
+    structure = rr_svm.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
     inner = np.setdiff1d(kept, leaves)
     return structure, [tax.nodes[v] for v in inner.tolist() if v < len(tax)]
 

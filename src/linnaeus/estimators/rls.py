@@ -16,7 +16,7 @@ from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.estimators._kernel import KernelClassifier
 from linnaeus.inference.rows import score_blocks
-from linnaeus.solvers import ridge
+from linnaeus.solvers.linear import hrls
 from linnaeus.taxonomy import Dag, Taxonomy
 
 
@@ -74,7 +74,7 @@ class HierarchicalRLS(KernelClassifier):
         """Learn from examples; `y` and `sample_weight` as in the other estimators."""
         began = time.perf_counter()
         features, K, Y, weight = self._prepared(X, y, sample_weight)
-        found = ridge.solve(
+        found = hrls.solve(
             Y, self._dag(), X=features, K=K, C=self.C, weight=weight, keep_factors=self.margins
         )
         self.families_ = found.families
@@ -86,7 +86,7 @@ class HierarchicalRLS(KernelClassifier):
         self._keep(found, time.perf_counter() - began)
         return self
 
-    def _keep(self, found: ridge.Ridge, seconds: float) -> None:
+    def _keep(self, found: hrls.Ridge, seconds: float) -> None:
         """The certificate of a closed form: the gap is what rounding left."""
         self.objective_, self.dual_objective_ = found.objective, found.dual
         self.gap_ = max(0.0, found.objective - found.dual) / max(1.0, abs(found.objective))
@@ -130,7 +130,7 @@ class HierarchicalRLS(KernelClassifier):
                 against = (new @ self.rows_[family.rows].T).toarray()
             else:
                 against = new[:, family.rows]
-            q = ridge.leverages(family, points, against, diagonal)
+            q = hrls.leverages(family, points, against, diagonal)
             scores[:, family.nodes] /= (1.0 + self.C * q)[:, None]
 
     def _self_kernels(self, X: Any, new: Any, given: Any) -> np.ndarray:

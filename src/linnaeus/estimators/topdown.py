@@ -22,8 +22,8 @@ from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
-from linnaeus.solvers import local as local_problems
-from linnaeus.solvers.problem import weighted_examples
+from linnaeus.solvers.linear import topdown as local_problems
+from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md

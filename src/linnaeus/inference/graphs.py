@@ -5,7 +5,7 @@
 where y_e are the labels of the members of hyperedge e as a number, the first member the highest
 bit: a pair (a, b) has the codes 0 (both off), 1 (b on), 2 (a on), 3. Scores of one example are
 one row: the 2^|e| entries of every hyperedge in turn. [Rousu2007] section 1.4,
-docs/maths/graphs.md.
+docs/maths/graph_m3.md.
 
 - ``junction``: exact, by max-sum on a junction tree; cost exponential in the treewidth.
 - ``loopy``: max-product along all edges in turn, damped by one half, decoded after each sweep.

@@ -1,0 +1,1 @@
+"""Posteriors of weights along a hierarchy: HBLR and the correlated multinomial logit."""

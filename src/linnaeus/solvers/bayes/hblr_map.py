@@ -1,0 +1,276 @@
+"""Hierarchical Bayesian logistic regression by partial MAP: weights are points, not distributions.
+
+Rounds [GopalYang2015, section 3.3; corrected as in `hblr_model`]:
+
+    1. weights of the leaves      maximise log p(labels | W, X) - 1/2 sum_n A_n (w_n - w_parent)^2
+    2. variances of the leaves    1 / (h + A),  h_nj = sum_i c_i x_ij^2 p_in (1 - p_in)
+    3. inner nodes                in closed form
+    4. precisions                 q(prec) from means and variances
+
+mode="joint" does 1 and 3 together, to the maximum over all nodes (`hblr_means`), and takes longer
+steps in 4 (`hblr_precisions`); mode="paper" alternates as the paper does. Both end at the same
+points: where no mean moves by more than `tol` (of the largest one, if that is above 1), and the
+update 4 changes no logarithm of an expected precision by more than `tol`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.execution import Executor, Serial, one_blas_thread
+from linnaeus.solvers.bayes import hblr_precisions
+from linnaeus.solvers.bayes.hblr_means import Ascent, Data, Newton, Order
+from linnaeus.solvers.bayes.hblr_model import (
+    Gamma,
+    Model,
+    Posterior,
+    Values,
+    expected_precisions,
+    update_inner,
+    update_precisions,
+)
+from linnaeus.solvers.numerics import newton
+from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
+from linnaeus.solvers.numerics.examples import FloatArray, weighted_examples
+
+LINKS = ("softmax", "binary")
+MODES = ("joint", "paper")
+ROUGHEST = 1e-2  # gap of the weights, as a share of the objective
+LITTLE = 1 << 20  # nonzeros times classes up to which weights are found exactly
+PATIENCE = 20  # rounds after which weights are found more closely from round to round
+SEED = 0  # of the order in which examples are visited
+
+
+def solve(
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    model: Model,
+    prior: Gamma,
+    *,
+    link: str = "softmax",
+    bias: float = 0.0,
+    sample_weight: Any = None,
+    mode: str = "joint",
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    dtype: Any = np.float64,
+    executor: Executor | None = None,
+    progress: Callable[[dict[str, float]], None] | None = None,
+) -> Posterior:
+    """Rounds until nothing moves by more than `tol`, or `max_iter` of them.
+
+    Y : (n, n_classes) 0/1, columns in the order of ``model.tree.leaves``; one a row for softmax
+    bias : size of a constant feature, the last one of the answer; 0 for none
+    mode : "joint", or "paper" for the paper's alternation
+    """
+    _check(X, Y, model, prior, link, mode, bias)
+    X, Y, weight = weighted_examples(X, Y, 1.0, sample_weight)
+    data = Data.of(X, Y, weight, bias, link == "softmax", dtype)
+    if model.by_feature:
+        wide = (model.owners.size, X.shape[1] + bool(bias))
+        prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
+    rounds = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor or Serial())
+    began, done = time.perf_counter(), False
+    trace: list[dict[str, float]] = []
+    while not done and len(trace) < max_iter:
+        with one_blas_thread():
+            change = rounds.run()
+        done = change <= tol
+        seconds = time.perf_counter() - began
+        trace.append({"seconds": seconds, "objective": rounds.objective, "gap": rounds.gap,
+                      "change": change})  # fmt: skip
+        if progress is not None:
+            progress(trace[-1])
+    mu, variance = rounds.answer()
+    bounds = [entry["objective"] for entry in trace]
+    return Posterior(
+        mu, variance, None, rounds.q, rounds.objective, trace, len(trace), done, bounds
+    )
+
+
+def exact_closeness(change: float, tol: float) -> tuple[float, float]:
+    """The gap to go for and the last one, where the error of weights, its root, counts."""
+    floor = 1e-6 * min(tol, TIGHT)
+    return max(min(1e-2 * change**2, ROUGHEST), floor), floor
+
+
+class _Joint:
+    """Rounds over all nodes at once."""
+
+    def __init__(
+        self, data: Data, model: Model, prior: Gamma, tol: float, executor: Executor
+    ) -> None:
+        self.data, self.model, self.prior, self.tol = data, model, prior, tol
+        self.executor, self.order = executor, Order.of(model.tree)
+        self.d = data.n_features + bool(data.bias)
+        self.q = self.used = prior
+        self.trust, self.residual = np.ones_like(prior.mean), np.zeros_like(prior.mean)
+        self.change, self.n_rounds = 1.0, 0
+        self.close, self.floor = 2 * ROUGHEST, 10 * tol
+        self.exact = tol < TIGHT or data.rows.data.size * data.y.shape[1] <= LITTLE
+        by_newton = self.exact or data.n_features <= newton.FEW
+        self.means: Ascent | Newton = (
+            Newton(data, self.order.parent) if by_newton
+            else Ascent(data, self.order.parent, self.precisions(), SEED)
+        )  # fmt: skip
+
+    def precisions(self) -> Values:
+        """A (1 or n_features + 1, nodes) in the order of the loops."""
+        A = expected_precisions(self.model, self.used)[self.order.nodes].T
+        missing = self.data.n_features + 1 - A.shape[0]
+        if A.shape[0] > 1 and missing:
+            A = np.vstack([A, np.ones((missing, A.shape[1]))])
+        return np.ascontiguousarray(A)
+
+    def run(self) -> float:
+        """One round; the largest change."""
+        means, A, d = self.means, self.precisions(), self.d
+        means.set_precisions(A)
+        close, floor = self.closeness()
+        if not means.improve(close):
+            self.means = means = self._by_newton(means, A, close)
+        self.objective, self.gap = means.objective, means.gap
+        self.h = means.curvature()[:d]
+        found = hblr_precisions.update(
+            self.model, self.prior, self.order, A[:d] if A.shape[0] > 1 else A, means.W[:d],
+            self.h, self.executor,
+        )  # fmt: skip
+        residual = np.log(found.q.mean / self.used.mean)
+        self.change = max(float(np.abs(residual).max()), means.change)
+        self.q, self.A = found.q, A
+        turned = residual * self.residual < 0  # it has gone too far
+        self.trust = np.where(turned, 0.5 * self.trust, np.minimum(1.2 * self.trust, 1.0))
+        self.residual = residual
+        step = residual + self.trust * (found.step - residual)
+        self.used = Gamma(found.q.shape, found.q.shape / (self.used.mean * np.exp(step)))
+        return self.change if close <= floor else max(self.change, 2 * self.tol)
+
+    def closeness(self) -> tuple[float, float]:
+        """The gap of the weights to go for, closer as the rounds converge; and the last one."""
+        if self.exact:
+            return exact_closeness(self.change, self.tol)
+        self.n_rounds += 1
+        if self.n_rounds > PATIENCE:  # errors of the weights may be what keeps them moving
+            self.floor = max(0.5 * self.floor, 1e-3 * self.tol)
+        self.close = max(min(1e-2 * self.change, 0.5 * self.close), self.floor)
+        return self.close, self.floor
+
+    def _by_newton(self, before: Any, A: Values, close: float) -> Newton:
+        """Go on where coordinate ascent is slow."""
+        means = Newton(self.data, self.order.parent)
+        means.set_precisions(A)
+        means.W = before.W
+        means.improve(close)
+        means.change = max(means.change, before.change)
+        return means
+
+    def answer(self) -> tuple[FloatArray, FloatArray]:
+        """Means and variances (n_nodes, d)."""
+        d, tree, nodes = self.d, self.model.tree, self.order.nodes
+        h, W = self.h, self.means.W[:d]
+        del self.means  # large arrays are not needed any more
+        A = self.A[: h.shape[0]].astype(h.dtype)
+        s, first = A.copy(), tree.n_nodes - tree.leaves.size
+        for v in range(tree.n_nodes - 1, 0, -1):
+            s[:, self.order.parent[v]] += A[:, v]
+        mu = np.empty((tree.n_nodes, d), dtype=h.dtype)
+        mu[nodes] = W.T
+        del W
+        variance = np.empty_like(mu)
+        variance[nodes[:first]] = 1.0 / s[:, :first].T
+        h += A[:, first:]
+        variance[nodes[first:]] = np.reciprocal(h, out=h).T
+        return mu, variance
+
+
+class _Paper:
+    """Leaves given the inner nodes, inner nodes from the lowest to the root, then precisions."""
+
+    def __init__(
+        self, data: Data, model: Model, prior: Gamma, tol: float, executor: Executor
+    ) -> None:
+        tree, self.d = model.tree, data.n_features + bool(data.bias)
+        self.model, self.prior, self.q, self.tol = model, prior, prior, tol
+        self.leaves = Newton(data, np.full(tree.leaves.size, -1))
+        dtype = data.rows.data.dtype
+        self.mu = np.zeros((tree.n_nodes, self.d), dtype=dtype)
+        self.variance = np.ones_like(self.mu)
+        self.change = 1.0
+
+    def _wide(self, values: FloatArray) -> FloatArray:
+        """(leaves, d) as (n_features + 1, leaves)."""
+        out = np.zeros_like(self.leaves.W)
+        out[: self.d] = values.T
+        return out
+
+    def run(self) -> float:
+        """One round; the largest change."""
+        tree, leaves, d = self.model.tree, self.leaves, self.d
+        A, before = expected_precisions(self.model, self.q), self.mu.copy()
+        above = A[tree.leaves]
+        leaves.set_precisions(
+            above.T
+            if above.shape[1] == 1
+            else np.where(self._wide(above) > 0, self._wide(above), 1)
+        )
+        leaves.origin = self._wide(self.mu[tree.parent[tree.leaves]])
+        close, floor = exact_closeness(self.change, self.tol)
+        leaves.improve(close)
+        self.mu[tree.leaves] = leaves.W[:d].T
+        self.variance[tree.leaves] = 1.0 / (leaves.curvature()[:d].T + above)
+        for level in reversed(tree.levels):
+            update_inner(tree, A, self.mu, self.variance, level)
+        new = update_precisions(self.model, self.prior, self.mu, self.variance)
+        residual = float(np.abs(np.log(new.mean / self.q.mean)).max(initial=0.0))
+        moved = float(np.abs(self.mu - before).max())
+        self.change = max(residual, moved / max(1.0, float(np.abs(self.mu).max())))
+        self.q, self.gap = new, leaves.gap
+        self.objective = self._objective(A)
+        return self.change if close <= floor else max(self.change, 2 * self.tol)
+
+    def _objective(self, A: Values) -> float:
+        """J at the present means: what the leaves gave, at parents that have moved since."""
+        tree, mu = self.model.tree, self.mu
+        above = np.where(tree.parent[:, None] >= 0, mu[tree.parent], 0.0)
+        pull = 0.5 * float(np.sum(A * (mu - above) ** 2, dtype=np.float64))
+        return -pull - self.leaves.loss
+
+    def answer(self) -> tuple[FloatArray, FloatArray]:
+        """Means and variances (n_nodes, d)."""
+        return self.mu, self.variance
+
+
+def _check(
+    X: sp.csr_array, Y: sp.csr_array, model: Model, prior: Gamma, link: str, mode: str, bias: float
+) -> None:
+    for name, value, known in (("link", link, LINKS), ("mode", mode, MODES)):
+        if value not in known:
+            raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(known)}.")
+    tree = model.tree
+    if Y.shape[1] != tree.leaves.size:
+        raise UserError(
+            f"Y has {Y.shape[1]} columns, but the tree has {tree.leaves.size} leaves. "
+            "Give one column for each."
+        )
+    if tree.root in tree.leaves:
+        raise UserError(f"The root {tree.root} is a class. Put a node above it.")
+    if link == "softmax" and Y.shape[0]:
+        count = np.diff(Y.indptr)
+        row = int(np.argmax(count != 1))
+        if count[row] != 1:
+            raise UserError(
+                f"Row {row} of Y has {count[row]} classes, but softmax takes one. "
+                'Use link="binary" for several.'
+            )
+    width, d = prior.rate.shape[1], X.shape[1] + bool(bias)
+    if width not in (1, d) or (width > 1 and not model.by_feature):
+        raise UserError(
+            f"The prior has rates for {width} features. "
+            f"Use 1{f' or {d}' if model.by_feature else ''}."
+        )

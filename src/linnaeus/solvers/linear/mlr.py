@@ -1,0 +1,255 @@
+"""Multinomial logistic regression, with its certificate.
+
+    minimise_W  1/2 sum_k ||w_k - m_k||^2 + C sum_i c_i (log sum_k exp(w_k.x_i) - w_{t_i}.x_i)
+
+t_i is the class of example i, m_k a prior mean (zero if not given): MLR [GopalYang2015, section 6].
+The way is that of `logistic`, with a probability vector pi_i for every example:
+
+    1. a start: pi_i = e_{t_i} + tau (class frequencies - e_{t_i}), tau the best for the dual;
+    2. coordinate ascent in the dual: every step makes one vector pi_i optimal;
+    3. only where that is slow: Newton's method in the primal.
+
+The gap is sum_i u_i KL(pi_i || softmax(z_i)) + 1/2 sum_k ||w_k - m_k - V_k||^2 with u_i = C c_i,
+V_k = sum_i u_i ([t_i = k] - pi_ik) x_i. Memory is two numbers for every example and class besides
+the weights. Loops are in `logistic_fast`, the derivation in docs/maths/logistic.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import logsumexp
+
+from linnaeus.errors import UserError
+from linnaeus.execution import Executor, Serial
+from linnaeus.solvers.linear import logistic_fast as fast
+from linnaeus.solvers.numerics import coordinate_ascent, newton
+from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
+from linnaeus.solvers.numerics.examples import (
+    FloatArray,
+    Rows,
+    Solution,
+    squared_norms,
+    weighted_examples,
+)
+
+
+class Task(NamedTuple):
+    """The problem, beside the arrays that are large."""
+
+    n_classes: int
+    mean: tuple[Any, Any] | None  # (K, d) or None, and (K,) or None
+    start: tuple[Any, Any] | None  # likewise
+    bias: float
+    tol: float
+    max_iter: int
+    seed: int
+
+
+def solve(
+    X: sp.csr_array,
+    t: Any,
+    n_classes: int,
+    *,
+    C: float = 1.0,
+    mean: Any = None,
+    mean_intercept: Any = None,
+    bias: float = 0.0,
+    sample_weight: Any = None,
+    start: Solution | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    dtype: Any = np.float32,
+    seed: int = 0,
+    executor: Executor | None = None,
+) -> Solution:
+    """Solve for examples of the classes t (n,), numbers below n_classes.
+
+    mean, mean_intercept : (n_classes, n_features) and (n_classes,), prior means
+    bias : size of the constant feature, regularised like any other; 0 for none
+    start : an earlier solution, of this problem with another C, mean or weights
+    max_iter : passes over the data
+    """
+    executor = executor or Serial()
+    t = np.asarray(t, dtype=np.int64)
+    if t.size and not (t.min() >= 0 and t.max() < n_classes):
+        raise UserError(
+            f"t holds the class {t.max() if t.min() >= 0 else t.min()}, but there are {n_classes}. "
+            f"Number the classes from 0 to {n_classes - 1}."
+        )
+    X, t, weight = weighted_examples(X, t, C, sample_weight)
+    norms = squared_norms(X, bias)
+    task = Task(
+        n_classes,
+        coordinate_ascent.prior_mean(mean, mean_intercept, bias),
+        None if start is None else (start.coef, start.intercept),
+        float(bias), tol, max_iter, seed,
+    )  # fmt: skip
+    shared = [Rows.of(X, dtype), np.int64(X.shape[1]), norms, C * weight, t]
+    began = time.perf_counter()
+    parts = list(executor.map(solve_task, [executor.put(a) for a in shared], [task]))
+    return coordinate_ascent.joined(parts, bias, time.perf_counter() - began)
+
+
+def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, task: Task) -> Part:
+    """Solve the whole problem: its classes cannot be separated."""
+    run = _Run(rows, int(n_features), norms, weight, t, task)
+    n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
+    if not coordinate_ascent.ascend(run, t.size, n_first, task.max_iter, task.seed):
+        run.finish()
+    return Part(
+        np.ascontiguousarray(run.W.T), np.array([run.objective]), np.array([run.dual]),
+        run.n_iter, run.trace,
+    )  # fmt: skip
+
+
+class _Run:
+    """The state of the problem while it is solved; also what Newton's method sees of it."""
+
+    def __init__(
+        self, rows: Rows, d: int, norms: Values, weight: Values, t: Any, task: Task
+    ) -> None:
+        K, dtype = task.n_classes, rows.data.dtype
+        self.rows, self.norms, self.weight, self.t, self.task = rows, norms, weight, t, task
+        self.bias, self.target = (
+            dtype.type(task.bias),
+            coordinate_ascent.target_gap(task.tol, dtype),
+        )
+        self.W = np.zeros((d + 1, K), dtype=dtype)
+        self.M = None if task.mean is None else self._packed(task.mean)
+        if self.M is not None:
+            self.W += self.M
+        self.z, self.delta = np.empty((2, K), dtype=dtype)
+        self.work = np.empty((4, K))
+        self.objective, self.dual = np.inf, -np.inf
+        self.n_iter = 0
+        self.trace: list[tuple[float, float, float]] = []
+        self.began = time.perf_counter()
+        self.r, self.pi = self._prior() if task.start is None else self._warm()
+
+    def _packed(self, given: Any) -> FloatArray:
+        return coordinate_ascent.pack(given, self.task.bias, self.W.shape, self.W.dtype)
+
+    def dot(self, A: FloatArray, B: FloatArray) -> Values:
+        """The inner product over all entries, as an array of one."""
+        out = np.empty(A.shape[1])
+        fast.column_dots(A, B, out)
+        return np.array([out.sum()])
+
+    def _away(self, W: FloatArray) -> FloatArray:
+        return W if self.M is None else W - self.M
+
+    def _residuals(self, pi: FloatArray) -> FloatArray:
+        """V_k = sum_i u_i ([t_i = k] - pi_ik) x_i; pi (n, K) is overwritten."""
+        np.negative(pi, out=pi)
+        pi[np.arange(self.t.size), self.t] += 1
+        pi *= self.weight[:, None].astype(pi.dtype)
+        V = np.zeros_like(self.W)
+        fast.add_rows(self.rows, self.bias, pi, V)
+        return V
+
+    def _prior(self) -> tuple[FloatArray, FloatArray]:
+        """Start at the class frequencies p (never zero), shrunk towards the truth."""
+        K, dtype = self.task.n_classes, self.W.dtype
+        mass = np.bincount(self.t, self.weight, minlength=K)
+        count = np.bincount(self.t, minlength=K) + 0.5
+        p = count / count.sum()
+        V = self._residuals(np.tile(p, (self.t.size, 1)).astype(dtype))
+        VV, mV = self.dot(V, V), 0.0 if self.M is None else self.dot(self.M, V)
+
+        def slope(tau: Values) -> Values:  # of the dual along the ray
+            own = 1 - tau * (1 - p)
+            rest = p * np.log(tau * p)
+            entropy = mass @ ((1 - p) * np.log(own) - (rest.sum() - rest))
+            return np.asarray(entropy - tau * VV - mV)
+
+        tau = coordinate_ascent.best_scale(slope, 1)
+        log_p = np.tile(np.log(p), (self.t.size, 1)).astype(dtype)
+        return self._shrunk(log_p, V, tau)
+
+    def _warm(self) -> tuple[FloatArray, FloatArray]:
+        """Start at the probabilities of given weights."""
+        W = self._packed(self.task.start)
+        Z = np.empty((self.t.size, self.task.n_classes), dtype=self.W.dtype)
+        fast.margins(self.rows, self.bias, W, Z)
+        Z -= logsumexp(Z, axis=1, keepdims=True)
+        V = self._residuals(np.exp(Z))
+        tau = coordinate_ascent.projection(self.dot(self._away(W), V), self.dot(V, V))
+        return self._shrunk(Z, V, tau)
+
+    def _shrunk(
+        self, log_p: FloatArray, V: FloatArray, tau: Values
+    ) -> tuple[FloatArray, FloatArray]:
+        """The dual point e_t + tau (p - e_t), as logarithms and values; w = m + tau V."""
+        self.W += tau.astype(V.dtype) * V
+        own = np.arange(self.t.size), self.t
+        left = 1.0 - tau * -np.expm1(log_p[own].astype(np.float64))
+        log_p += np.log(tau).astype(log_p.dtype)
+        log_p[own] = np.log(left)
+        return log_p, np.exp(log_p)
+
+    def sweep(self, order: Any) -> None:
+        fast.softmax_sweep(
+            order, self.rows, self.bias, self.norms, self.weight, self.W, self.r, self.pi,
+            self.z, self.delta, self.work,
+        )  # fmt: skip
+
+    def look(self) -> None:
+        sums = np.empty(2)
+        fast.softmax_certificate(
+            self.rows, self.bias, self.weight, self.t, self.W, self.r, self.z, self.work, sums
+        )
+        away = self._away(self.W)
+        self._note(0.5 * float(self.dot(away, away)[0]) + sums[0], sums[1])
+
+    def _note(self, objective: float, gap: float) -> None:
+        self.objective = objective
+        self.dual = min(max(self.dual, objective - gap), objective)
+        seconds = time.perf_counter() - self.began
+        self.trace.append((seconds, self.objective, self.objective - self.dual))
+
+    def totals(self) -> tuple[float, float]:
+        return self.objective - self.dual, self.objective
+
+    def narrow(self) -> None:
+        """Nothing to leave out: the classes belong together."""
+
+    def finish(self) -> None:
+        """Newton's method, where coordinate ascent is slow."""
+        left = self.task.max_iter - self.n_iter
+        if left <= 0:
+            return
+        found = newton.minimise(
+            self, self.W, np.zeros_like(self.W) if self.M is None else self.M,
+            np.array([self.dual]), tol=self.target, max_passes=left,
+        )  # fmt: skip
+        self.W = found.W
+        self.n_iter += found.n_passes
+        self._note(float(found.value[0]), float(found.value[0] - found.bound[0]))
+
+    def evaluate(self, W: FloatArray) -> tuple[Values, FloatArray]:
+        away = self._away(W)
+        G = away.copy()
+        loss = fast.softmax_evaluate(
+            self.rows, self.bias, self.weight, self.t, W, G, self.pi, self.z, self.work
+        )
+        return 0.5 * self.dot(away, away) + loss, G
+
+    def product(self, D: FloatArray) -> FloatArray:
+        out = D.copy()
+        fast.softmax_product(self.rows, self.bias, self.weight, self.pi, D, out, self.z)
+        return out
+
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        H, M = self.weight[:, None].astype(self.W.dtype) * self.pi * (1 - self.pi), self.W
+        if M.shape[0] - 1 <= newton.FEW:
+            h = H.sum(axis=1, dtype=np.float64)
+            Q = newton.second_moments(self.rows, float(self.bias), M.shape[0] - 1, h)
+            return newton.correlated(Q, H.sum(axis=0, dtype=np.float64))
+        M = np.ones_like(self.W)
+        fast.diagonal(self.rows, self.bias, H, M)
+        return lambda R: np.asarray(R / M)

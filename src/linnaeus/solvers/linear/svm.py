@@ -1,0 +1,390 @@
+"""One support vector machine per class, many classes over one matrix, each with its certificate.
+
+    minimise_w  S/2 ||w - m||^2 + C sum_i c_i loss(y_i w.x_i)          for every class
+
+loss(z) = max(0, 1 - z) or its square, m a prior mean (zero if not given), S a strength. Classes are
+solved in blocks, each a task of its own. A block goes through
+
+    1. a few epochs over its positive examples, those of its other classes and some others;
+    2. one epoch over all examples, which tells who matters to which class;
+    3. rounds: every class visits the examples that matter to it until its measured gap has
+       fallen far enough; then a sweep over all examples gives the exact gap, P - D, and who
+       matters now. The block is done when the gap is at most `tol` times its objective.
+
+The steps are in `dual_fast`. Every class is at most its own gap away from its optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.execution import Executor, Serial
+from linnaeus.solvers.linear import svm_fast as fast
+from linnaeus.solvers.linear import svm_newton
+from linnaeus.solvers.numerics import gram
+from linnaeus.solvers.numerics.examples import (
+    FloatArray,
+    Rows,
+    Solution,
+    squared_norms,
+    weighted_examples,
+)
+
+LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
+WARM_EPOCHS = 3
+WARM_OTHERS = 2  # other examples drawn for every positive one
+INNER_EPOCHS = 10  # of the first round; doubled from round to round
+MOST_EPOCHS = 500
+FALL = 0.05  # how far a round lets the gap fall
+
+
+class Options(NamedTuple):
+    """What is the same for all blocks."""
+
+    squared: bool
+    bias: float
+    tol: float
+    max_rounds: int
+    seed: int
+    prune: float
+    keep_duals: bool
+
+
+class Task(NamedTuple):
+    """One block of classes: plain arrays."""
+
+    number: int
+    positives: sp.csr_array  # (n, lanes)
+    cost: FloatArray  # (2, lanes): C / S times class weights, negatives and positives
+    mean: FloatArray | None  # (lanes, d + 1): prior mean, that of the constant feature last
+    duals: sp.csr_array | None  # (n, lanes) to start from
+    options: Options
+
+
+class Block(NamedTuple):
+    """The answer for one block."""
+
+    coef: Any  # (d, lanes) array, or (lanes, d) csr_array when pruned; None once collected
+    w_bias: FloatArray  # (lanes,)
+    objective: npt.NDArray[np.float64]  # (lanes,)
+    dual: npt.NDArray[np.float64]
+    duals: sp.csr_array | None
+    n_iter: int
+    n_visits: int
+    pruned: float  # by how much pruning raised the objective
+    trace: list[tuple[float, float, float]]  # seconds, objective, gap after each round
+
+
+def solve(
+    X: sp.csr_array,
+    Y: sp.csr_array,
+    *,
+    C: float = 1.0,
+    loss: str = "squared_hinge",
+    strength: Any = 1.0,
+    mean: FloatArray | None = None,
+    bias: float = 0.0,
+    sample_weight: FloatArray | None = None,
+    class_weight: FloatArray | None = None,
+    start: list[sp.csr_array] | None = None,
+    tol: float = 1e-3,
+    max_rounds: int = 100,
+    dtype: Any = np.float64,
+    seed: int = 0,
+    prune: float = 0.0,
+    keep_duals: bool = False,
+    executor: Executor | None = None,
+) -> tuple[Solution, list[Block]]:
+    """Solve for every column of the 0/1 matrix Y.
+
+    strength : S, a number or one per class
+    mean : (n_classes, n_features + 1), the prior mean of the constant feature last
+    bias : size of the constant feature, regularised like any other; 0 for none
+    class_weight : (2, n_classes), factors of the cost of negatives and of positives
+    start : dual variables of an earlier solve with the same blocks, times S
+    prune : weights below this are dropped at the end; `coef` is then sparse
+    """
+    executor = executor or Serial()
+    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    options = Options(
+        loss == "squared_hinge", float(bias), tol, max_rounds, seed, prune, keep_duals
+    )
+    shared = shared_arrays(X, weight, bias, dtype)
+    tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
+    started = time.perf_counter()
+    solved = executor.map(solve_block, [executor.put(a) for a in shared], tasks)
+    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype)
+    S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
+    return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
+
+
+def _collect(
+    solved: Iterator[Block], n_classes: int, n_features: int, dtype: Any
+) -> tuple[Any, list[Block]]:
+    """The weights of all blocks in one piece, each block's own being let go at once."""
+    parts, blocks, at = [], [], 0
+    coef = None
+    for block in solved:
+        if sp.issparse(block.coef):
+            parts.append(block.coef)
+        else:
+            coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
+            coef[at : at + block.w_bias.size] = class_rows(block.coef)
+        at += block.w_bias.size
+        blocks.append(block._replace(coef=None))
+    return (coef if coef is not None else sp.csr_array(sp.vstack(parts))), blocks
+
+
+def class_rows(W: FloatArray) -> FloatArray:
+    """The weights of a block, class by class: (lanes, d)."""
+    out = np.empty(W.shape[::-1], dtype=W.dtype)
+    fast.transpose(W, out)
+    return out
+
+
+def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
+    """What every block needs of the examples: the first arguments of `solve_block`."""
+    norm2 = squared_norms(X, bias).astype(dtype)
+    return [*Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
+
+
+def _tasks(
+    Y: sp.csr_array, C: float, strength: Any, mean: Any, class_weight: Any, start: Any,
+    dtype: Any, options: Options,
+) -> list[Task]:  # fmt: skip
+    K = Y.shape[1]
+    cost = np.broadcast_to(C / np.broadcast_to(np.asarray(strength, float), K), (2, K))
+    cost = cost if class_weight is None else cost * class_weight
+    columns = sp.csc_array(Y)
+    tasks = []
+    for number, k in enumerate(range(0, K, LANES)):
+        here = slice(k, min(k + LANES, K))
+        tasks.append(
+            Task(
+                number,
+                sp.csr_array(columns[:, here]),
+                np.ascontiguousarray(cost[:, here], dtype=dtype),
+                None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype),
+                None if start is None else start[number],
+                options,
+            )
+        )
+    return tasks
+
+
+def _joined(coef: Any, blocks: list[Block], S: Any, bias: float, seconds: float) -> Solution:
+    """All blocks as one solution; a strength scales objective and gap."""
+    last = max(len(block.trace) for block in blocks)
+    table = np.array(
+        [block.trace + block.trace[-1:] * (last - len(block.trace)) for block in blocks]
+    )
+    total = table.sum(axis=0)
+    share = seconds / max(total[-1, 0], 1e-12)  # blocks run side by side
+    return Solution(
+        coef,
+        bias * np.concatenate([block.w_bias for block in blocks]),
+        S * np.concatenate([block.objective for block in blocks]),
+        S * np.concatenate([block.dual for block in blocks]),
+        max(block.n_iter for block in blocks),
+        [
+            {"seconds": s * share, "objective": p, "gap": g / max(1.0, p)}
+            for s, p, g in total.tolist()
+        ],
+    )
+
+
+def solve_block(
+    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, task: Task
+) -> Block:
+    """Solve the classes of one block (unit strength: costs are divided by S)."""
+    run = Run(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    if task.duals is None:
+        run.warm_up()
+    else:
+        run.restart(task.duals)
+    return run.finish()
+
+
+def warm_orders(positives: sp.csr_array, rng: np.random.Generator) -> Iterator[Any]:
+    """Orders of the first epochs: the positives and a sample a few times, then everybody."""
+    n = positives.shape[0]
+    positive = np.flatnonzero(np.diff(positives.indptr))
+    others = rng.integers(0, n, size=WARM_OTHERS * positive.size)
+    base = np.unique(np.concatenate([positive, others])).astype(np.int32)
+    for _ in range(WARM_EPOCHS if base.size < n else 0):
+        yield rng.permutation(base)
+    yield rng.permutation(n).astype(np.int32)
+
+
+class Run:
+    """One block while it is solved; `solvers.recursive` runs blocks step by step."""
+
+    def __init__(self, rows: Rows, norm2: Any, row_cost: Any, d: int, task: Task) -> None:
+        n, lanes = task.positives.shape
+        dtype = rows.data.dtype
+        self.rows, self.norm2, self.row_cost, self.task = rows, norm2, row_cost, task
+        self.options = task.options
+        self.bias = dtype.type(task.options.bias)
+        self.rng = np.random.default_rng([task.options.seed, task.number])
+        self.sign = np.full((n, lanes), -1, dtype=np.int8)
+        self.sign[task.positives.nonzero()] = 1
+        self.alpha = np.zeros((n, lanes), dtype=dtype)
+        self.needed = np.zeros((n, lanes), dtype=bool)
+        self.W = np.zeros((d, lanes), dtype=dtype)
+        self.w_bias = np.zeros(lanes, dtype=dtype)
+        if task.mean is not None:
+            self.W[:] = task.mean[:, :-1].T
+            self.w_bias[:] = task.mean[:, -1]
+        self.WT = np.empty((lanes, d), dtype=dtype)
+        self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
+        self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
+        self.n_visits = np.zeros(lanes, dtype=np.int64)
+        self.trace: list[tuple[float, float, float]] = []
+        self.started = time.perf_counter()
+
+    def warm_up(self) -> None:
+        """Epochs over the positives and a sample, then one over everybody."""
+        for order in warm_orders(self.task.positives, self.rng):
+            self.epoch(order)
+
+    def restart(self, duals: sp.csr_array) -> None:
+        """Weights from given dual variables; then everybody is looked at once."""
+        self.alpha[:] = duals.toarray()
+        if not self.options.squared:
+            upper = np.where(self.sign > 0, self.task.cost[1], self.task.cost[0])
+            np.minimum(self.alpha, upper * self.row_cost[:, None], out=self.alpha)
+        fast.add_examples(*self.rows, self.bias, self.sign, self.alpha, self.W, self.w_bias)
+        self.sweep()
+
+    def finish(self) -> Block:
+        """Rounds until the gap is small enough, or no longer falls."""
+        rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
+        n_rounds, stuck, best, before = 0, 0, -np.inf, np.inf
+        while n_rounds < self.options.max_rounds and not self._done():
+            self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
+            self.sweep()
+            n_rounds += 1
+            dual = float((self.objective - self.gap).sum())
+            stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
+            best = max(best, dual)
+            slow = self.gap.sum() > 0.5 * before
+            before = float(self.gap.sum())
+            if stuck > 4 or (not self._done() and self._worth_polishing(10.0 if slow else 1.0)):
+                break  # as far as this precision goes, or as is worth while
+        if not self._done() and self._worth_polishing(20.0):
+            self._polish()
+        if not self.trace:  # a warm start that was good enough
+            self._note()
+        coef, rise = self._coef()
+        keep = self.options.keep_duals
+        return Block(
+            coef, self.w_bias, self.objective, self.objective - self.gap,
+            sp.csr_array(self.alpha) if keep else None,
+            n_rounds, int(self.n_visits.sum()), rise, self.trace,
+        )  # fmt: skip
+
+    def _done(self) -> bool:
+        measured = bool(np.isfinite(self.gap).all())
+        return measured and bool(self.gap.sum() <= self.options.tol * self.objective.sum())
+
+    def _worth_polishing(self, factor: float) -> bool:
+        """Whether second-order steps cost less than so many times the work done so far."""
+        n, nnz = self.row_cost.size, self.rows.data.size
+        n_open = int((self.gap > self.options.tol * self.objective).sum())
+        spent = float(self.n_visits.sum()) * (nnz / n + 1)
+        return bool(factor * spent > n_open * gram.work(n, self.W.shape[0], nnz))
+
+    def _polish(self) -> None:
+        """Second-order steps for the classes whose gap is open."""
+        examples = gram.Examples.of(self.rows, self.W.shape[0], self.options.bias)
+        cost, squared = self.task.cost, self.options.squared
+        for b in np.flatnonzero(self.gap > self.options.tol * self.objective).tolist():
+            u = self.row_cost * np.where(self.sign[:, b] > 0, cost[1, b], cost[0, b])
+            mean = np.zeros(examples.shape[1]) if self.task.mean is None else self.task.mean[b]
+            done = svm_newton.polish(
+                examples, self.sign[:, b], u, mean, squared=squared, tol=self.options.tol,
+                dtype=self.alpha.dtype,
+            )  # fmt: skip
+            if done.primal - done.dual < self.gap[b]:  # not if it is NaN
+                self.W[:, b], self.w_bias[b], self.alpha[:, b] = done.w[:-1], done.w[-1], done.alpha
+                self.objective[b], self.gap[b] = done.primal, done.primal - done.dual
+        self._note()
+
+    def epoch(self, order: Any) -> None:
+        work = np.empty((2, self.alpha.shape[1]), dtype=self.alpha.dtype)
+        fast.epoch(
+            order, *self.rows, self.norm2, self.bias, self.sign, self.task.cost, self.row_cost,
+            self.options.squared, self.W, self.w_bias, self.alpha, self.needed, work,
+        )  # fmt: skip
+        self.n_visits += order.size
+
+    def sweep(self) -> None:
+        """The exact objective and gap of every class, and who matters to it."""
+        loss, self.gap = np.zeros((1, self.gap.size)), np.zeros_like(self.objective)
+        z = np.empty(self.alpha.shape[1], dtype=self.alpha.dtype)
+        fast.sweep(
+            *self.rows, self.bias, self.sign, self.task.cost, self.row_cost,
+            self.options.squared, self.W, self.w_bias, self.alpha, np.ones(1, z.dtype), loss,
+            self.gap, self.needed, z,
+        )  # fmt: skip
+        self.gap = np.maximum(self.gap, 0.0)  # what rounding left
+        self.measure()
+        self.objective = 0.5 * self.away2 + loss[0]
+        self._note()
+
+    def _note(self) -> None:
+        seconds = time.perf_counter() - self.started
+        self.trace.append((seconds, float(self.objective.sum()), float(self.gap.sum())))
+
+    def measure(self) -> None:
+        """||w - m||^2 of every class and its product with the mean, the constant included."""
+        self.away2, self.along = np.zeros_like(self.objective), np.zeros_like(self.objective)
+        if self.task.mean is None:
+            fast.norms(self.W, self.w_bias, self.away2)
+        else:
+            fast.distances(self.W, self.w_bias, self.task.mean, self.away2, self.along)
+
+    def descend(self, n_epochs: int) -> None:
+        """Every class visits the examples that matter to it."""
+        ptr = np.zeros(self.alpha.shape[1] + 1, dtype=np.int64)
+        np.cumsum(self.needed.sum(axis=0), out=ptr[1:])
+        lists = np.empty(int(ptr[-1]), dtype=np.int32)
+        fast.list_needed(self.needed, ptr, lists)
+        draws = self.rng.random(int(np.diff(ptr).max(initial=0)))
+        target = self._targets()
+        fast.transpose(self.W, self.WT)
+        visits = np.zeros_like(self.n_visits)
+        fast.descend(
+            ptr, lists, draws, n_epochs, target, *self.rows, self.norm2, self.bias, self.sign,
+            self.task.cost, self.row_cost, self.options.squared, self.WT, self.w_bias,
+            self.alpha, visits,
+        )  # fmt: skip
+        fast.transpose(self.WT, self.W)
+        self.n_visits += visits
+
+    def _targets(self) -> npt.NDArray[np.float64]:
+        """The measured gap at which each class may stop: a fraction of what it has."""
+        if not np.isfinite(self.gap).all():  # not measured yet: stop by the share of all costs
+            cost = self.task.cost.min(axis=0) * self.row_cost.sum()
+            return np.asarray(1e-3 * cost.astype(np.float64))
+        enough = 0.3 * self.options.tol * self.objective
+        return np.asarray(np.maximum(FALL * self.gap, enough))
+
+    def _coef(self) -> tuple[Any, float]:
+        """The weights; if asked pruned and one class a row, with the rise of the objective."""
+        limit = self.options.prune
+        if limit <= 0:
+            return self.W, 0.0
+        before = self.objective.copy(), self.gap.copy()
+        self.W[np.abs(self.W) < limit] = 0
+        self.sweep()
+        del self.trace[-1]
+        rise = float(self.objective.sum() - before[0].sum())
+        self.objective, self.gap = before
+        return sp.csr_array(self.W.T), rise

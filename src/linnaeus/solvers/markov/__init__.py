@@ -1,0 +1,1 @@
+"""Max-margin Markov models: all labels of an example at once, over a hierarchy or a graph."""

@@ -1,0 +1,223 @@
+"""Max-margin learning of labellings of graphs and hypergraphs.
+
+    minimise_w  1/2 ||w||^2 + C sum_i xi_i
+    xi_i = max_y  loss(y_i, y) - w.(phi(x_i, y_i) - phi(x_i, y))
+
+over all labellings y of the nodes, with one block of weights for every hyperedge e and each of
+its 2^|e| codes: w.phi(x, y) = sum_e w_{e, y_e}.phi(x). Only the search for the best y differs from
+the model on trees. Consistency of the marginals along edges is a relaxation on loops, so the dual
+keeps weights of whole labellings (`graph_m3_fast`), and its optimum is that of the problem above.
+With exact inference the gap is a certificate:
+
+    P - D = sum_i gap_i,     gap_i = C_i xi_i + <nu_i, loss_i + f_i>
+
+With loopy or tree-reparametrised inference xi_i is the largest violation that was found: gap and
+objective are lower estimates. [Rousu2007] sections 1.3 and 1.4; docs/maths/graph_m3.md.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
+from linnaeus.inference.rows import score_blocks
+from linnaeus.solvers.markov import graph_m3_fast as fast
+from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.numerics.examples import Rows, example_weights
+
+SLOTS = 8  # labellings stored per example at first
+BLOCK = 64  # examples whose kernel scores are made at once
+SWEEPS = 8  # between two certificates, at most
+PROMISING = 1.1  # sweeps that leave so many times the tolerance call for a certificate
+
+
+class Scores:
+    """f_i = w.phi(x_i): through primal weights W for a linear kernel, or K N."""
+
+    def __init__(self, X: Any, K: Any, n_blocks: int) -> None:
+        if (X is None) == (K is None):
+            raise UserError("Give either X (linear kernel) or K (kernel matrix), not both.")
+        self.X, self.K = X, K
+        self.n = X.shape[0] if X is not None else len(K)
+        if X is not None:
+            self.rows = Rows.of(X, np.float64)
+            self.W = np.zeros((X.shape[1], n_blocks))
+            self.norm = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        else:
+            self.norm = np.diagonal(K).astype(np.float64)
+
+    def of(self, rows: Any, N: FloatArray) -> FloatArray:
+        """The scores of some examples."""
+        if self.X is not None:
+            return np.asarray(self.X[rows] @ self.W)
+        return np.asarray(self.K[rows] @ N, dtype=np.float64)
+
+    def sweep(
+        self, problem: fast.Problem, state: fast.State, order: IntArray, space: Any, limit: int
+    ) -> None:
+        """Visit examples in this order."""
+        if self.X is not None:
+            fast.linear_sweep(problem, state, order, self.rows, self.W, space, limit)
+            return
+        for a in range(0, order.size, BLOCK):
+            block = order[a : a + BLOCK]
+            F = self.of(block, state.N)
+            K = np.ascontiguousarray(self.K[np.ix_(block, block)], dtype=np.float64)
+            fast.kernel_sweep(problem, state, block, F, K, space, limit)
+
+
+class Certificate(NamedTuple):
+    slack: FloatArray
+    gaps: FloatArray
+    objective: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        return (self.objective - self.dual) / max(1.0, abs(self.objective))
+
+
+def solve(
+    graph: Graph,
+    oracle: Oracle,
+    Y: Any,
+    loss: FloatArray,
+    *,
+    X: sp.csr_array | None = None,
+    K: Any = None,
+    C: float = 1.0,
+    sample_weight: Any = None,
+    optimizer: str = "pairwise",
+    tol: float = 1e-3,
+    max_iter: int = 500,
+    inner: int = 3,
+    seed: int = 0,
+) -> Fitted:
+    """Learn from labels Y, (n, n_nodes) of 0 and 1, and loss tables, (n, n_blocks).
+
+    oracle : the search for the best labelling, `inference.graphs.prepare`
+    optimizer : "pairwise" (stored labellings) or "csga" (conditional gradient)
+    inner : searches for the best labelling per visit of an example
+    """
+    if optimizer not in ("pairwise", "csga"):
+        raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
+    scores = Scores(X, K, graph.n_blocks)
+    cost = C * example_weights(C, sample_weight, scores.n)
+    truth = graph.codes(Y)
+    problem = fast.Problem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
+    state = _start(graph, truth, cost, SLOTS if optimizer == "pairwise" else 0)
+    rng, began, trace = np.random.default_rng(seed), time.perf_counter(), []
+    enough = PROMISING * tol
+    for _ in range(max_iter):
+        for turn in range(SWEEPS):
+            order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)
+            scores.sweep(problem, state, order, _space(graph, oracle, state), inner)
+            state = _widened(state)
+            if state.gaps.sum() <= enough:
+                break
+        found = _certify(graph, oracle, problem, state, scores)
+        seconds = time.perf_counter() - began
+        trace.append({"seconds": seconds, "objective": found.objective, "gap": found.gap})
+        if found.gap <= tol:
+            break
+        enough = PROMISING * tol * max(1.0, found.dual)
+    W = scores.W if X is not None else None
+    return Fitted(
+        state.N, W, found.slack, found.gaps, found.objective, found.dual, len(trace), trace
+    )
+
+
+def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fast.State:
+    """All weight on the true labels."""
+    n = truth.shape[0]
+    codes = np.zeros((n, n_slots, graph.n_edges), dtype=np.int32)
+    alpha = np.zeros((n, n_slots))
+    if n_slots:
+        codes[:, 0], alpha[:, 0] = truth, cost
+    full = np.zeros(1, dtype=np.int64)
+    return fast.State(np.zeros((n, graph.n_blocks)), codes, alpha, np.ones(n), full)
+
+
+def _widened(state: fast.State) -> fast.State:
+    """Twice the slots, if some labelling found none."""
+    if state.full[0] == 0:
+        return state
+    codes = np.concatenate([state.codes, np.zeros_like(state.codes)], axis=1)
+    alpha = np.concatenate([state.alpha, np.zeros_like(state.alpha)], axis=1)
+    return state._replace(codes=codes, alpha=alpha, full=np.zeros(1, dtype=np.int64))
+
+
+def _space(graph: Graph, oracle: Oracle, state: fast.State) -> fast.Space:
+    q = graph.n_blocks
+    y = np.zeros(graph.n_nodes, dtype=np.int8)
+    return fast.Space(np.zeros(q), np.zeros(q), np.zeros(state.alpha.shape[1]), y, oracle.work())
+
+
+def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
+    """As many examples as there are, the more often the larger their gaps."""
+    n = gaps.size
+    if not np.ptp(gaps) > 0:
+        return rng.permutation(n)
+    share = 0.9 * gaps / gaps.sum() + 0.1 / n
+    return rng.choice(n, size=n, p=share / share.sum())
+
+
+def _certify(
+    graph: Graph, oracle: Oracle, problem: fast.Problem, state: fast.State, scores: Scores
+) -> Certificate:
+    """One pass over all examples: slacks, gaps, both objectives."""
+    n = scores.n
+    slack, gaps, inner, norm2 = np.zeros(n), state.gaps, 0.0, 0.0
+    for at in score_blocks(n, graph.n_blocks):
+        F, N = scores.of(at, state.N), state.N[at]
+        H = F + problem.loss[at]
+        true = np.take_along_axis(H, graph.start[:-1] + problem.truth[at], axis=1).sum(axis=1)
+        slack[at] = np.maximum(0.0, oracle.argmax(H)[1] - true)
+        gaps[at] = np.maximum(0.0, problem.cost[at] * slack[at] + np.einsum("ij,ij->i", N, H))
+        norm2 += float(np.vdot(N, F))
+        inner += float(np.vdot(N, problem.loss[at]))
+    objective = 0.5 * norm2 + float(problem.cost @ slack)
+    return Certificate(slack, gaps.copy(), objective, -inner - 0.5 * norm2)
+
+
+def local_losses(
+    graph: Graph, Y: npt.NDArray[np.int8], terms: list[tuple[int, list[int], float]]
+) -> FloatArray:
+    """Loss tables, (n, n_blocks), of terms  c [u_j != y_j and u_a = y_a for all a in `above`].
+
+    terms : (j, above, c) each; a term without nodes above is shared equally by the hyperedges that
+        hold j, one with such nodes lies on the first hyperedge that holds them all
+    """
+    out = np.zeros((Y.shape[0], graph.n_blocks))
+    edges = [e.tolist() for e in graph.edges]
+    at: dict[int, list[int]] = {}
+    for e, members in enumerate(edges):
+        for v in members:
+            at.setdefault(v, []).append(e)
+    for j, above, c in terms:
+        homes = [e for e in at.get(j, []) if set(above) <= set(edges[e])]
+        if not homes:
+            raise UserError(
+                f"No hyperedge holds node {j} together with the nodes above it, {above}. "
+                f"Add one, or use loss='hamming'."
+            )
+        for e in homes[:1] if above else homes:
+            bits, members = graph.bits(e), edges[e]
+            wrong = bits[:, members.index(j)] != Y[:, [j]]
+            for a in above:
+                wrong &= bits[:, members.index(a)] == Y[:, [a]]
+            out[:, graph.start[e] : graph.start[e + 1]] += c / (1 if above else len(homes)) * wrong
+    return out
+
+
+def edge_count_losses(graph: Graph, Y: npt.NDArray[np.int8]) -> FloatArray:
+    """Loss tables of the number of wrong hyperedges: 1 for every code but the true one."""
+    out = np.ones((Y.shape[0], graph.n_blocks))
+    np.put_along_axis(out, graph.start[:-1] + graph.codes(Y), 0.0, axis=1)
+    return out

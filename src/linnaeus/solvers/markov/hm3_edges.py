@@ -1,0 +1,146 @@
+"""H-M3 with a slack for every example and edge: a multiclass machine for every edge.
+
+    minimise_w  1/2 ||w||^2 + C sum_i sum_e xi_ie ,
+    xi_ie = max_u  l_e(y_ie, u) - (w_{e,y_ie} - w_{e,u}).x_i
+
+No constraint ties one edge to another, so the problem falls apart into one cost-sensitive machine
+with four classes per edge (two on a top edge). The dual of an edge has mu_i >= 0, sum_u mu_iu = C,
+
+    D = sum_i <mu_i, l_i> - 1/2 ||w||^2,     w_u = sum_i nu_iu x_i,     nu_i = C [u = y_i] - mu_i,
+
+and P - D = sum_i C xi_i - <mu_i, g_i>. How a node's loss is divided among edges matters here.
+[Rousu2006] section 4; blocks of one example are solved exactly in `hm3_edges_fast`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linnaeus.execution import Executor, Serial
+from linnaeus.losses import edge_losses
+from linnaeus.solvers.markov import hm3_edges_fast as fast
+from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.hm3_local import prepare_local
+from linnaeus.solvers.markov.hm3_rows import (
+    FLOOR,
+    Certificate,
+    Outcome,
+    Source,
+    Values,
+    edge_codes,
+    record,
+    run,
+)
+
+
+class Options(NamedTuple):
+    """How every edge is solved."""
+
+    tol: float
+    max_iter: int
+    seed: int
+    floor: float  # objective of an edge below which the gap counts absolutely
+
+
+def solve(
+    X: Any,
+    Y: Any,
+    parent: Any,
+    *,
+    C: float = 1.0,
+    loss: str = "delta",
+    root_edges: str = "none",
+    share: str = "neighbours",
+    local: Sequence[Any] | None = None,
+    precomputed: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    dtype: Any = np.float64,
+    seed: int = 0,
+    executor: Executor | None = None,
+) -> Fitted:
+    """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
+
+    The result has column 4 e + u for code u of edge e; `slack` and `gaps` are sums over edges.
+
+    share : who carries a node's loss "delta", see `losses.edge_losses`
+    local : features of each edge besides X, see `hm3_local`
+    executor : where edges are solved side by side
+    """
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
+    problem, edges, local = prepare_local(X, Y, parent, root_edges, local, **made)
+    taxonomy, y, cost, data = problem
+    tables = edge_losses(taxonomy, y, loss, root_edges, share)
+    truth, n_edges = edge_codes(y, edges), edges.child.size
+    blocks = local or [None] * n_edges
+    options = Options(tol / 2, max_iter, seed, FLOOR / n_edges)
+
+    def solve_one(e: int) -> tuple[Values, Outcome]:
+        block, first = blocks[e], 2 if edges.parent[e] < 0 else 0
+        machine = Machine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
+        return solve_edge(data if block is None else data.beside(block), machine, options)
+
+    found = list((executor or Serial()).map(solve_one, [], range(n_edges)))
+    N = np.hstack([nu for nu, _ in found]).astype(dtype)
+    return _together(N, data, [outcome for _, outcome in found])
+
+
+class Machine(NamedTuple):
+    """What one edge has to learn."""
+
+    table: Values  # (n, 4) losses
+    truth: npt.NDArray[np.int8]  # (n,) codes
+    first: int  # the first code that exists
+    cost: Values  # (n,)
+
+
+def solve_edge(data: Source, machine: Machine, options: Options) -> tuple[Values, Outcome]:
+    """nu (n, 4) of one edge, and its certificate."""
+    table, truth, first, cost = machine
+    full, n = cost[:, None] * np.eye(4)[truth], len(truth)
+    mu, W = full.copy(), data.weights(np.zeros((n, 4)))
+    s, step = np.zeros(4), np.zeros(4)
+
+    def certificate() -> Certificate:
+        N = full - mu
+        W[...] = data.weights(N)
+        slack, gaps, half = np.empty(n), np.empty(n), 0.0
+        for r, F in data.scores(W):
+            half += 0.5 * float(np.vdot(N[r], F))
+            fast.certify(table[r], truth[r], first, F, cost[r], mu[r], slack[r], gaps[r])
+        dual = float(np.vdot(mu, table)) - half
+        return Certificate(half + float(cost @ slack), dual, slack, gaps)
+
+    def visit(order: npt.NDArray[np.int64]) -> None:
+        fast.visits(data.inputs, table, truth, first, order, cost, mu, W, s, step)
+
+    outcome = run(certificate, visit, **options._asdict())
+    return full - mu, outcome
+
+
+def _together(N: Any, data: Source, outcomes: list[Outcome]) -> Fitted:
+    """All edges as one solution; an edge that is done keeps its last values in the trace."""
+    slack, gaps = (
+        np.sum([getattr(o.certificate, name) for o in outcomes], axis=0)
+        for name in ("slack", "gaps")
+    )
+    n_iter = max(o.n_iter for o in outcomes)
+    last = [[o.trace[min(t, o.n_iter)] for o in outcomes] for t in range(n_iter + 1)]
+    trace = [_sum(ats) for ats in last]
+    objective, dual = (
+        float(sum(getattr(o.certificate, name) for o in outcomes)) for name in ("objective", "dual")
+    )
+    W = data.weights(N) if data.linear else None
+    return Fitted(N, W, slack, gaps, objective, dual, n_iter, trace)
+
+
+def _sum(records: list[dict[str, float]]) -> dict[str, float]:
+    """One record of a trace for all edges."""
+    seconds, objective = (sum(r[key] for r in records) for key in ("seconds", "objective"))
+    gap = sum(r["gap"] * max(1.0, abs(r["objective"])) for r in records)
+    return record(seconds, objective, gap)

@@ -1,0 +1,107 @@
+"""H-M3 with features of partial paths: one block of weights per node.
+
+A labeling y enters through z_j = [all nodes on the path from the root to j are on], a closed set;
+
+    score(x, z) = sum_j z_j w_j.x ,     minimise_w  1/2 ||w||^2 + C sum_i xi_i ,
+    xi_i = max_z  loss(z_i, z) + sum_j (z_j - z_ij) w_j.x_i .
+
+The losses are linear in z, loss(z_i, z) = sum_j a_ij (z_j - z_ij), with z_pa = 1 above a root:
+
+    delta   sum_j z_ij (1 - z_j) + (1 - z_ij) z_j
+    H       sum_j c_j [z_ij (z_pa - z_j) + (1 - z_ij) z_i,pa z_j]
+
+The dual has mu_i in the order polytope 0 <= mu_j <= mu_pa(j) <= C; nu = C z - mu; w_j = sum_i
+nu_ij x_i; the gradient is g = a + f with f the scores. P - D = sum_i gap_i, with
+gap_i = C max_z <g_i, z> - <mu_i, g_i>. [Rousu2006] section 4, as corrected in
+docs/maths/hm3_variants.md; steps: `hm3_paths_fast`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linnaeus.errors import UserError
+from linnaeus.inference.closed_fast import closed_argmax_rows
+from linnaeus.losses import SCALINGS, node_coefficients
+from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.hm3_paths_fast import Work, certify, visits
+from linnaeus.solvers.markov.hm3_rows import Certificate, Values, prepare, run
+from linnaeus.taxonomy import Taxonomy
+
+STEPS = 10  # of a visit
+
+
+def solve(
+    X: Any,
+    Y: Any,
+    parent: Any,
+    *,
+    C: float = 1.0,
+    loss: str = "delta",
+    precomputed: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    dtype: Any = np.float64,
+    seed: int = 0,
+) -> Fitted:
+    """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
+
+    The result has one column per node. A label set is predicted from its scores by `decode`.
+
+    loss : "delta", or the scaling of H: "unif", "sibl" or "subtree"
+    """
+    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
+    taxonomy, z, cost, data = prepare(X, Y, parent, **made)
+    a, up = np.ascontiguousarray(path_losses(taxonomy, z, loss)), taxonomy.tree.parent
+    full = cost[:, None] * z
+    mu, W, work = full.copy(), data.weights(np.zeros_like(full)), _work(len(up))
+
+    def certificate() -> Certificate:
+        N = full - mu
+        W[...] = data.weights(N)
+        slack, gaps, half = np.empty(len(z)), np.empty(len(z)), 0.0
+        for r, F in data.scores(W):
+            half += 0.5 * float(np.vdot(N[r], F))
+            certify(up, a[r], z[r], F, cost[r], mu[r], work, slack[r], gaps[r])
+        return Certificate(half + float(cost @ slack), -float(np.vdot(a, N)) - half, slack, gaps)
+
+    def visit(order: npt.NDArray[np.int64]) -> None:
+        visits(data.inputs, up, a, order, cost, STEPS, mu, W, work)
+
+    at, n_iter, trace = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
+    weights, N = W if data.linear else None, (full - mu).astype(dtype)
+    return Fitted(N, weights, at.slack, at.gaps, at.objective, at.dual, n_iter, trace)
+
+
+def decode(parent: Any, scores: Any) -> npt.NDArray[np.bool_]:
+    """The best closed set of every row of scores (n, n_nodes): j stays if its parent does and
+    V_j = s_j + sum over children of max(0, V_c) is positive."""
+    s, up = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(parent, dtype=np.int32)
+    on = np.empty(s.shape, dtype=bool)
+    closed_argmax_rows(up, s, False, np.empty(s.shape[1]), on, np.empty(len(s)))
+    return on
+
+
+def path_losses(taxonomy: Taxonomy, z: npt.NDArray[np.int8], loss: str) -> Values:
+    """The coefficients a of the loss in z, (n, n_nodes)."""
+    if loss == "delta":
+        return np.asarray(1.0 - 2.0 * z, dtype=np.float64)
+    if loss not in SCALINGS:
+        known = ", ".join(("delta", *SCALINGS))
+        raise UserError(f"The loss {loss!r} is not known. Use one of: {known}.")
+    parent, c = taxonomy.tree.parent, node_coefficients(taxonomy, loss)
+    above = np.where(parent < 0, 1, z[:, parent])
+    a: Values = c * ((1 - z) * above - z)
+    for v in np.flatnonzero(parent >= 0):
+        a[:, parent[v]] += c[v] * z[:, v]
+    return a
+
+
+def _work(n_nodes: int) -> Work:
+    f, g, gain, step = (np.empty(n_nodes) for _ in range(4))
+    best, away = (np.empty(n_nodes, dtype=bool) for _ in range(2))
+    return Work(f, g, gain, best, away, step)

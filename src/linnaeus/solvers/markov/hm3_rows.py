@@ -1,0 +1,182 @@
+"""What the variants of H-M3 share: the examples, their scores, and when to stop.
+
+    F = X W  with  W = X'N   (linear),      F = K N   (any kernel),      ||w||^2 = <N, F>.
+
+A solver starts anew from exact weights W = X'N after every pass, so that no rounding piles up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.losses import Edges
+from linnaeus.solvers.markov.hm3_rows_fast import Inputs
+from linnaeus.solvers.numerics.examples import Rows, example_weights, squared_norms
+from linnaeus.taxonomy import Taxonomy
+
+Values = npt.NDArray[np.float64]
+Array = npt.NDArray[np.floating[Any]]
+
+BLOCK = 1 << 22  # numbers in a block of scores
+PASSES = 4  # over the examples between two certificates
+FLOOR = 0.1  # objective below which the gap counts absolutely
+COMPETITORS = ("all", "consistent")
+
+
+class Source(NamedTuple):
+    """The examples in the form of the loops, and the matrix that multiplies the weights."""
+
+    inputs: Inputs
+    matrix: Any  # X or K
+    linear: bool
+    dtype: Any
+
+    def beside(self, block: sp.csr_array) -> Source:
+        """Linear examples with further features."""
+        return _linear(sp.hstack([self.matrix, block]), self.matrix.shape[0], self.dtype)
+
+    def weights(self, N: Array) -> Array:
+        """What scores are made of: W = X'N, or N itself."""
+        made = self.matrix.T @ N if self.linear else N.copy()
+        return np.ascontiguousarray(made, dtype=self.dtype)
+
+    def scores(self, W: Array) -> Iterator[tuple[slice, Values]]:
+        """F block by block, as float64."""
+        n, size = self.matrix.shape[0], max(1, BLOCK // max(1, W.shape[1]))
+        for start in range(0, n, size):
+            rows = slice(start, min(start + size, n))
+            yield rows, np.ascontiguousarray(self.matrix[rows] @ W, dtype=np.float64)
+
+
+class Problem(NamedTuple):
+    """Examples with their label sets and costs."""
+
+    taxonomy: Taxonomy  # of the numbers of the nodes
+    y: npt.NDArray[np.int8]  # (n, n_nodes) 0/1
+    cost: Values  # (n,) C times the weight of each example
+    data: Source
+
+
+def prepare(
+    X: Any,
+    Y: Any,
+    parent: Any,
+    *,
+    C: float,
+    sample_weight: Any,
+    precomputed: bool,
+    dtype: Any,
+) -> Problem:
+    """The problem, once its parts are seen to fit.
+
+    X : (n, d) features, or the (n, n) kernel matrix if `precomputed`;   Y : (n, n_nodes) 0/1
+    """
+    y = np.ascontiguousarray(Y, dtype=np.int8)
+    taxonomy = Taxonomy.from_parents({j: None if p < 0 else int(p) for j, p in enumerate(parent)})
+    if y.ndim != 2 or y.shape[1] != len(taxonomy):
+        raise UserError(
+            f"Y has shape {y.shape}, but there are {len(taxonomy)} nodes. Give a column for each."
+        )
+    up = taxonomy.tree.parent
+    if (y > np.where(up < 0, 1, y[:, up])).any():
+        raise UserError(
+            "A row of Y has a node without its parent. Close the label sets with taxonomy.closure."
+        )
+    cost = C * example_weights(C, sample_weight, len(y))
+    return Problem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
+
+
+def check_competitors(competitors: str) -> None:
+    """Whether these are labelings that are known."""
+    if competitors not in COMPETITORS:
+        known = " or ".join(map(repr, COMPETITORS))
+        raise UserError(f"competitors={competitors!r} is not known. Use {known}.")
+
+
+def _kernel(K: Any, n_rows: int, dtype: Any) -> Source:
+    K = np.ascontiguousarray(K, dtype=dtype)
+    if K.shape != (n_rows, n_rows):
+        raise UserError(
+            f"The kernel matrix has shape {K.shape}, but there are {n_rows:,} label sets. "
+            "Give a row and a column for each."
+        )
+    none = Rows.of(sp.csr_array((0, 0)), dtype)
+    return Source(Inputs(*none, K, np.diag(K).astype(np.float64)), K, False, dtype)
+
+
+def _linear(X: Any, n_rows: int, dtype: Any) -> Source:
+    X = sp.csr_array(X, dtype=dtype)
+    if X.shape[0] != n_rows:
+        raise UserError(
+            f"X has {X.shape[0]:,} rows, but there are {n_rows:,} label sets. Give one for each."
+        )
+    none = np.zeros((0, 0), dtype)
+    return Source(Inputs(*Rows.of(X, dtype), none, squared_norms(X, 0.0)), X, True, dtype)
+
+
+def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
+    """The code 2 [parent on] + [child on] of every row and edge; a top edge's parent is on."""
+    above = np.where(edges.parent < 0, 1, y[:, edges.parent])
+    return np.ascontiguousarray(2 * above + y[:, edges.child], dtype=np.int8)
+
+
+class Certificate(NamedTuple):
+    """Values of the primal and the dual, and the part of every example in the gap."""
+
+    objective: float
+    dual: float
+    slack: Values  # (n,)
+    gaps: Values  # (n,)
+
+
+class Outcome(NamedTuple):
+    """The last certificate, and how it was reached."""
+
+    certificate: Certificate
+    n_iter: int
+    trace: list[dict[str, float]]
+
+
+def record(seconds: float, objective: float, gap: float) -> dict[str, float]:
+    """An entry of a trace; its gap is relative."""
+    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
+
+
+def run(
+    certify: Callable[[], Certificate],
+    visit: Callable[[npt.NDArray[np.int64]], None],
+    *,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    floor: float = FLOOR,
+) -> Outcome:
+    """Certify and visit: in random order, until the gap is at most tol max(floor, |objective|).
+
+    After a first visit to all, examples whose gap is too small to matter wait for the next
+    certificate.
+    """
+    if not tol > 0 or max_iter < 1:
+        raise UserError(
+            f"tol={tol}, max_iter={max_iter}: use positive numbers, such as 1e-3, 1000."
+        )
+    rng, began = np.random.default_rng(seed), time.perf_counter()
+    trace: list[dict[str, float]] = []
+    for n_iter in range(max_iter + 1):
+        at = certify()
+        gap, enough = at.objective - at.dual, tol * max(floor, abs(at.objective))
+        trace.append(record(time.perf_counter() - began, at.objective, gap))
+        if gap <= enough or n_iter == max_iter:
+            break
+        busy = np.flatnonzero(at.gaps > 0.5 * enough / at.gaps.size)
+        visit(rng.permutation(at.gaps.size))
+        for _ in range(PASSES - 1):
+            visit(rng.permutation(busy))
+    return Outcome(at, n_iter, trace)

@@ -1,0 +1,1 @@
+"""What every family of solvers is built from: examples as arrays, elimination, Newton steps."""

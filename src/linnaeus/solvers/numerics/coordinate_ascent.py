@@ -1,0 +1,162 @@
+"""What the logistic solvers share: coordinate ascent with looks at its certificate, and its start.
+
+Inside a block weights lie feature by feature, (n_features + 1, B), the constant feature last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError
+from linnaeus.solvers.numerics.examples import FloatArray, Solution
+
+Values = npt.NDArray[np.float64]
+
+TIGHT = 1e-6  # a tolerance below this asks for exact weights
+FIRST_LOOK = 2  # epochs before the first look at the certificate
+TOO_SLOW = 60  # epochs still needed by forecast, at which coordinate ascent gives up
+
+
+class Part(NamedTuple):
+    """The answer for one block."""
+
+    W: FloatArray  # (classes, n_features + 1), the constant feature last
+    objective: Values  # (classes,), or (1,) for a joint problem
+    dual: Values  # likewise
+    n_iter: int
+    trace: list[tuple[float, float, float]]  # seconds, objective, gap
+
+
+class Ascent(Protocol):
+    """A block on its way to the optimum."""
+
+    n_iter: int
+    target: float  # the relative gap at which it is done
+
+    def sweep(self, order: Any) -> None:
+        """Visit the examples in this order."""
+
+    def look(self) -> None:
+        """Measure objective and gap."""
+
+    def totals(self) -> tuple[float, float]:
+        """Gap and objective of the whole block, as last measured."""
+
+    def narrow(self) -> None:
+        """Leave out what has converged, if that pays."""
+
+
+def ascend(run: Ascent, n_rows: int, n_first: int, max_iter: int, seed: int) -> bool:
+    """Epochs until the gap is small enough (true), or falls too slowly (false).
+
+    n_first : epochs before the first look
+    """
+    rng = np.random.default_rng(seed)
+    history: list[tuple[int, float]] = []
+    n = min(n_first, max_iter)
+    while True:
+        for _ in range(n):
+            run.sweep(rng.permutation(n_rows))
+        run.n_iter += n
+        run.look()
+        gap, value = run.totals()
+        if gap <= run.target * value:
+            return True
+        history.append((run.n_iter, gap))
+        n = next_look(history, run.target * value, max_iter - run.n_iter)
+        if n == 0:
+            return False
+        run.narrow()
+
+
+def epochs_needed(history: list[tuple[int, float]], target: float) -> float:
+    """Epochs until the gap should be at its target, from (epochs, gap) at the looks so far."""
+    now, gap = history[-1]
+    rate = 0.25  # for want of two looks
+    if len(history) > 1:
+        before, larger = history[-2]
+        rate = (gap / larger) ** (1 / (now - before))
+    return math.log(target / gap) / math.log(rate) if rate < 1 and target > 0 else math.inf
+
+
+def next_look(history: list[tuple[int, float]], target: float, limit: int) -> int:
+    """How many epochs to run before the next look, at most `limit`; 0 to give up."""
+    need = epochs_needed(history, target)
+    if need > TOO_SLOW and len(history) > 2:
+        return 0
+    doubled = max(history[-1][0], FIRST_LOOK)
+    return max(0, min(math.ceil(min(need, doubled)), limit))
+
+
+def target_gap(tol: float, dtype: Any) -> float:
+    """The relative gap to go for. Who asks for less than TIGHT wants exact weights:
+
+    their error is the square root of the gap, so the gap must fall to TIGHT times `tol`.
+    """
+    if tol >= TIGHT or dtype != np.float64:
+        return tol
+    return max(TIGHT * tol, 50 * float(np.finfo(np.float64).eps))
+
+
+def best_scale(slope: Callable[[Values], Values], size: int) -> Values:
+    """Where decreasing functions slope(tau), one for each entry, vanish in (0, 1]; else 1."""
+    low, high = np.full(size, -100.0), np.zeros(size)  # logarithms of tau
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        rising = slope(np.exp(middle)) > 0
+        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
+    return np.exp(high)
+
+
+def projection(uV: Values, VV: Values) -> Values:
+    """The tau in [1/1000, 1] for which tau V is nearest to u, from their inner products."""
+    return np.clip(np.divide(uV, VV, out=np.ones_like(uV), where=VV > 0), 1e-3, 1.0)
+
+
+def pack(given: Any, bias: float, shape: tuple[int, int], dtype: Any) -> FloatArray:
+    """Weights feature-major, `shape` (n_features + 1, B), from (coef, intercept) or parts of it.
+
+    coef has a row per class (array or csr_array); an intercept is bias times a weight.
+    """
+    W = np.zeros(shape, dtype=dtype)
+    coef, intercept = given
+    if coef is not None:
+        W[:-1] = (coef.toarray() if sp.issparse(coef) else np.asarray(coef)).T
+    if intercept is not None and bias:
+        W[-1] = np.asarray(intercept) / bias
+    return W
+
+
+def prior_mean(mean: Any, mean_intercept: Any, bias: float) -> Any:
+    """(mean, mean_intercept), or None without either."""
+    if not bias and mean_intercept is not None and np.any(mean_intercept):
+        raise UserError(
+            "mean_intercept is given, but bias is 0: there is no constant feature to have a mean. "
+            "Set bias to the size of the constant feature, or leave mean_intercept out."
+        )
+    return None if mean is None and mean_intercept is None else (mean, mean_intercept)
+
+
+def joined(parts: list[Part], bias: float, seconds: float) -> Solution:
+    """The blocks as one solution."""
+    last = max(len(part.trace) for part in parts)
+    table = np.array([part.trace + part.trace[-1:] * (last - len(part.trace)) for part in parts])
+    total = table.sum(axis=0)  # blocks that have ended keep their last values
+    share = seconds / max(float(total[-1, 0]), 1e-12)  # blocks run side by side
+    return Solution(
+        np.vstack([part.W[:, :-1] for part in parts]),
+        bias * np.concatenate([part.W[:, -1] for part in parts]),
+        np.concatenate([part.objective for part in parts]),
+        np.concatenate([part.dual for part in parts]),
+        max(part.n_iter for part in parts),
+        [
+            {"seconds": s * share, "objective": p, "gap": g / max(1.0, p)}
+            for s, p, g in total.tolist()
+        ],
+    )

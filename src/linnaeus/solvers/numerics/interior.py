@@ -1,0 +1,190 @@
+"""An interior point method for machines whose loss is the largest of a few linear functions.
+
+    minimise_v  P(v) = 1/2 ||v||^2 + sum_i c_i max_k h_ik,      h = h0 + L v,      k = 1 ... m
+
+The dual has multipliers U_ik >= 0 with sum_k U_ik = c_i:
+
+    maximise_U  D(U) = sum_ik U_ik h0_ik - 1/2 ||L'U||^2,       v = -L'U.
+
+With slacks S_ik = xi_i - h_ik >= 0 the optimum has U S = 0. The method follows the points with
+U S = mu to mu = 0 by Newton steps, each predicted and then corrected [Mehrotra1992]. With
+d = U / S, all but v is eliminated, and a step solves one system of the size of v:
+
+    (I + sum_i L_i' B_i L_i) dv = ...,      B_i = diag(d_i) - d_i d_i' / sum_k d_ik.
+
+It takes some twenty steps whatever the scale of the features. U is feasible at every step, so that
+P(v) - D(U) is a true certificate, whether or not v = -L'U holds exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from linnaeus.execution import one_blas_thread
+from linnaeus.solvers.numerics.gram import Values
+
+CLOSE = 0.995  # of the way to the boundary that a step may go
+PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
+
+
+class Problem(Protocol):
+    """Who the examples are: all arrays are (m, n), one row for each linear function."""
+
+    cost: Values  # (n,) all positive
+    base: Values  # (m, n), h0
+
+    def forward(self, v: Values) -> Values:
+        """L v."""
+
+    def adjoint(self, U: Values) -> Values:
+        """L'U."""
+
+    def solver(self, d: Values) -> Callable[[Values], Values]:
+        """What solves a system with I + sum_i L_i' B_i L_i."""
+
+
+class Optimum(NamedTuple):
+    """The best point of either problem."""
+
+    v: Values
+    U: Values
+    primal: float
+    dual: float
+    n_iter: int
+
+
+class _State(NamedTuple):
+    """A point inside: U and S are positive, the columns of U sum to the costs. Also a step."""
+
+    v: Values
+    xi: Values
+    U: Values
+    S: Values
+
+
+@one_blas_thread()
+def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
+    """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
+
+    Zero is a good start; a point where descent got stuck need not be (docs/maths/svm.md).
+    """
+    state = _centred(problem, v)
+    best = Optimum(v, state.U, np.inf, -np.inf, 0)
+    stalled = 0
+    while True:
+        h = problem.base + problem.forward(state.v)
+        pull = problem.adjoint(state.U)
+        last = best.primal - best.dual
+        best = _better(problem, state, h, pull, best)
+        stalled = 0 if best.primal - best.dual < last else stalled + 1
+        closed = best.primal - best.dual <= tol * best.primal
+        if closed or best.n_iter >= max_iter or stalled >= PATIENCE:
+            return best
+        try:
+            state = _step(problem, state, h, pull)
+        except np.linalg.LinAlgError:  # numbers out of range
+            return best
+        best = best._replace(n_iter=best.n_iter + 1)
+
+
+def _centred(problem: Problem, v: Values) -> _State:
+    """The point over v with U S = mu: the level xi_i solves sum_k mu / (xi_i - h_ik) = c_i."""
+    h = problem.base + problem.forward(v)
+    mu = (0.5 * float(v @ v) + float(problem.cost @ h.max(axis=0))) / h.size
+    xi = h.max(axis=0) + mu / problem.cost
+    for _ in range(20):  # Newton's method for 1 / sum_k ..., concave: never beyond the root
+        S = xi - h
+        total = (mu / S).sum(axis=0)
+        xi += (total - problem.cost) * total / (problem.cost * (mu / S**2).sum(axis=0))
+    S = xi - h
+    return _State(v, xi, _feasible(problem, mu / S), S)
+
+
+def _feasible(problem: Problem, U: Values) -> Values:
+    return np.asarray(U * (problem.cost / U.sum(axis=0)))
+
+
+def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Optimum) -> Optimum:
+    """The best value of either problem so far."""
+    primal = 0.5 * float(state.v @ state.v) + float(problem.cost @ h.max(axis=0))
+    dual = float((state.U * problem.base).sum()) - 0.5 * float(pull @ pull)
+    if primal < best.primal:
+        best = best._replace(v=state.v, primal=primal)
+    if dual > best.dual:
+        best = best._replace(U=state.U, dual=dual)
+    return best
+
+
+def _step(problem: Problem, state: _State, h: Values, pull: Values) -> _State:
+    """Predict with mu = 0, then correct towards what the prediction reached."""
+    v, xi, U, S = state
+    newton = _Newton(problem, U, S)
+    error, US, slip = -(v + pull), U * S, S - (xi - h)
+    mu = US.mean()
+    _, _, dU, dS = newton.direction(error, slip, -US)
+    size = _length(U, dU, S, dS)
+    ahead = ((U + size * dU) * (S + size * dS)).mean()
+    target = (ahead / mu) ** 3 * mu - US - dU * dS
+    dv, dxi, dU, dS = newton.refined(error, slip, target)
+    size = min(1.0, CLOSE * _length(U, dU, S, dS))
+    U = _feasible(problem, U + size * dU)
+    return _State(v + size * dv, xi + size * dxi, U, S + size * dS)
+
+
+class _Newton:
+    """The linear equations of a step, and their solution with all but dv eliminated:
+
+    dv + L'dU = error,   dxi - L dv - dS = slip,   S dU + U dS = target,   sum_k dU = 0.
+    """
+
+    def __init__(self, problem: Problem, U: Values, S: Values) -> None:
+        self.problem, self.U, self.S, self.d = problem, U, S, U / S
+        self.total = self.d.sum(axis=0)
+        self.solve = problem.solver(self.d)
+
+    def direction(self, error: Values, slip: Values, target: Values) -> _State:
+        d, total, problem = self.d, self.total, self.problem
+        g = target / self.S + d * slip
+        level = g.sum(axis=0) / total
+        dv = self.solve(error - problem.adjoint(g - d * level))
+        dh = problem.forward(dv)
+        dxi = level + (d * dh).sum(axis=0) / total
+        dS = dxi - dh - slip
+        return _State(dv, dxi, (target - self.U * dS) / self.S, dS)
+
+    def refined(self, error: Values, slip: Values, target: Values) -> _State:
+        """The same, with the first equation repaired where rounding broke it."""
+        step, nothing = self.direction(error, slip, target), np.zeros_like(target)
+        left = error - step.v - self.problem.adjoint(step.U)
+        repair = self.direction(left, nothing, nothing)
+        return _State(*(a + b for a, b in zip(step, repair, strict=True)))
+
+
+def _length(U: Values, dU: Values, S: Values, dS: Values) -> float:
+    """How far U and S stay positive, at most a little over 1."""
+    most = max(float((-dU / U).max()), float((-dS / S).max()), 1.0 / (1.0 + 1e-2))
+    return 1.0 / most
+
+
+def factorised(H: Values) -> Callable[[Values], Values]:
+    """What solves a system with I + H, of which the lower triangle is given and overwritten.
+
+    The diagonal is scaled to 1; directions that rounding hides get a little weight.
+    """
+    if not np.isfinite(H).all():
+        raise np.linalg.LinAlgError("the matrix has numbers out of range")
+    H[np.diag_indices_from(H)] += 1.0
+    scale = 1.0 / np.sqrt(np.diagonal(H))
+    H *= scale
+    H *= scale[:, None]
+    extra = 0.0
+    while True:
+        try:
+            factor = cho_factor(H + extra * np.eye(scale.size) if extra else H, lower=True)
+            return lambda b: scale * cho_solve(factor, scale * b)
+        except np.linalg.LinAlgError:
+            extra = max(10 * extra, 1e-15 * scale.size)

@@ -1,0 +1,1 @@
+"""One example at a time: Perceptrons and Hieron."""

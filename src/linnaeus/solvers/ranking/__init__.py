@@ -1,0 +1,1 @@
+"""Labels above other classes, by a margin that grows with the loss."""

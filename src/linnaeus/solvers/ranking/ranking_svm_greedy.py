@@ -1,0 +1,105 @@
+"""The ranking machine by the algorithm of the thesis: the worst example first.
+
+    repeat  i = argmax psi_i (the lowest of equals); stop if psi_i <= tol;
+            the pair with the largest H_ip joins the list of i (the first of equals);
+            8a  make the dual optimal over the list of i, or
+            8b  over all lists;
+            drop what is 0                                           [Cai2008] Algorithm 2
+
+All scores are kept, as rows of the kernel matrix are added up: n^2 numbers, and n scores of every
+attribute. Use `ranking.solve` for large problems: it has the same optimum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.losses import ClassLoss
+from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
+from linnaeus.solvers.ranking import ranking_svm_fast as fast
+from linnaeus.solvers.ranking.ranking_svm import Descent, Ranking
+from linnaeus.solvers.ranking.ranking_svm_pairs import (
+    Values,
+    check_choice,
+    make_room,
+    make_work,
+    setup,
+)
+
+EXACT = 100_000  # steps to settle an example, at most
+SWEEPS = 10_000  # over all lists in 8b, at most
+PART = 1e-4  # of the present psi, to which 8b makes the lists optimal
+
+
+def solve(
+    X: Any,
+    Y: sp.csr_array,
+    attributes: sp.csr_array,
+    loss: ClassLoss,
+    *,
+    step: str = "8a",
+    C: float = 1.0,
+    slack: str = "example",
+    rescale: str = "slack",
+    precomputed: bool = False,
+    sample_weight: Any = None,
+    tol: float = 1e-2,
+    max_iter: int = 1000,
+    dtype: Any = np.float64,
+) -> Ranking:
+    """The same problem as `ranking.solve`.
+
+    step : what is made optimal at a time, "8a" (one example) or "8b" (all lists)
+    tol : stop when psi is at most this
+    max_iter : steps at most, for each example in the mean
+
+    Records of the trace also say which example and which pair was taken.
+    """
+    check_choice("step", step, ("8a", "8b"))
+    K = X if precomputed else (X @ X.T).toarray()
+    setting = setup(
+        K, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=True, taxonomy=None,
+        sample_weight=sample_weight, dtype=dtype,
+    )  # fmt: skip
+    descent = Descent(setting, None, 0)
+    most = max_iter * setting.live.size
+    descent.certify()
+    while descent.n_iter < most and descent.psi.max() > tol:
+        i = int(np.argmax(descent.psi))
+        y, z = descent.pair[i].tolist()
+        chosen = {"example": int(setting.live[i]), "label": y, "other": z}
+        descent.trace[-1] |= chosen | {"slack": float(descent.slack[i])}
+        _step(descent, i, y, z, step)
+        descent.n_iter += 1
+        descent.certify()
+    found = descent.solution()
+    if precomputed:
+        return found
+    return found._replace(W=((found.V @ attributes).T @ X).toarray())
+
+
+def _step(descent: Descent, i: int, y: int, z: int, step: str) -> None:
+    loss = float(descent.setting.losses.loss.pairs([y], [z])[0])
+    if not fast.enter(descent.lists, i, y, z, loss) and descent.lists.wants[i]:
+        descent.lists = make_room(descent.lists)
+        descent.work = make_work(descent.setting, descent.lists)
+        fast.enter(descent.lists, i, y, z, loss)
+    _settle(descent, [i], descent.floor)
+    least = np.maximum(descent.floor, PART * descent.psi[i])
+    for _ in range(SWEEPS if step == "8b" else 0):
+        descent.sums[fast.MOVED] = 0.0
+        _settle(descent, np.flatnonzero(descent.lists.size).tolist(), least)
+        if descent.sums[fast.MOVED] == 0.0:
+            break
+
+
+def _settle(descent: Descent, examples: list[int], least: Values) -> None:
+    """Make the lists of examples optimal, one after the other."""
+    settle: Any = box_fast.settle_one if descent.setting.box else fast.settle_one
+    for i in examples:
+        settle(
+            descent.problem, descent.lists, descent.W, i, EXACT, least, descent.work, descent.sums
+        )

@@ -1,0 +1,1 @@
+"""Classes that lean on their relatives: recursive regularisation, orthogonal transfer."""

@@ -1,0 +1,278 @@
+"""Recursive regularisation in its joint dual: all classes at once, other nodes eliminated.
+
+    maximise_A  sum A - conj(A) - 1/2 tr(V' K V),      V_n = sum_i A_in y_in x_i,   0 <= A (<= C)
+
+K is the inverse of the grounded Laplacian of [GopalYang2015] (10), restricted to the classes. With
+R = L_II - L_IT S^-1 L_TI = F F' (F triangular, nodes below before nodes above)
+
+    K = S^-1 + B B',   B = mix F^-T,   W_T = V / S + B D,   W_I = F^-T D,   D = B' V.
+
+On a tree row n of B has an entry for each node above n: an edge of conductance c adds 1/c to the
+variance of everything below it, and D holds what the nodes have in common.
+
+Classes are solved in blocks. A round visits them all a few times, each class one after the other
+with its part of D brought up to date, and a few blocks side by side: of their joint step the share
+H / (H + X) is taken, H and X being the squared length of the single steps and of what crosses,
+which never lowers the dual. Then a sweep over all examples certifies the whole: with W = K V the
+gap is the sum of terms, never negative, of the single classes (`dual_fast`).
+
+Near the optimum many margins fall short by a little, and the primal value lies much further from
+the optimum than the dual. Two remedies: the same sweep tries weights that are longer by a little;
+and once the dual hardly rises, D is kept and every class finds its best weights for itself.
+
+Where features are few or differ in size, coordinates crawl; `joint_newton` goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.execution import Executor
+from linnaeus.solvers.numerics.elimination import Forest, forest_of
+from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
+from linnaeus.solvers.recursive import joint_blocks as blocks
+from linnaeus.solvers.recursive import joint_newton
+from linnaeus.solvers.recursive.joint_blocks import STRETCHES, Duals, Lanes, Options, Step
+from linnaeus.solvers.recursive.joint_newton import Coupling
+
+SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
+CYCLES = 6  # visits of every class in a round; doubled every second round after some
+SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
+FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
+ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
+STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
+SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
+DENSE = 2000  # internal nodes of a graph that is no tree
+
+
+def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
+    """The factors of K, or None where alternation is the better way."""
+    forest = forest_of(reduced)
+    if forest is not None:
+        upward = _tree_factor(forest)
+    elif reduced.shape[0] <= DENSE:
+        upward = _dense_factor(reduced)
+    else:
+        return None
+    found = Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
+    return found if (found.diagonal() * S).max(initial=0.0) <= STRETCH else None
+
+
+def _tree_factor(forest: Forest) -> sp.csr_array:
+    """F^-T of a forest: 1 / sqrt(D), carried down every path."""
+    parent, edge, D = forest
+    n, child = parent.size, np.flatnonzero(parent >= 0)
+    up = sp.csr_array((-edge[child] / D[child], (child, parent[child])), shape=(n, n))
+    total = power = sp.csr_array(sp.eye_array(n))
+    while (power := sp.csr_array(power @ up)).nnz:
+        total = sp.csr_array(total + power)
+    return sp.csr_array(total.multiply(1.0 / np.sqrt(D)[None, :]))
+
+
+def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
+    """F^-T for nodes from the last to the first, so that entries lie towards the first."""
+    n = reduced.shape[0]
+    F = np.linalg.cholesky(reduced.toarray()[::-1, ::-1])
+    inverse = np.linalg.solve(F, np.eye(n)).T[::-1, ::-1]
+    inverse[np.abs(inverse) < 1e-14 * np.abs(inverse).max(initial=0.0)] = 0.0
+    return sp.csr_array(inverse)
+
+
+def solve(
+    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any, options: Options, *,
+    tol: float, max_rounds: int, dtype: Any, executor: Executor,
+) -> Joint:  # fmt: skip
+    """Rounds of visits and a sweep until the relative duality gap is `tol`.
+
+    cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
+    """
+    examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
+    lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
+    state = _State(found.B.shape[1], X.shape[1], lanes, examples, executor)
+    newton = joint_newton.work(X, found) if (cost > 0).all() else np.inf
+    started = time.perf_counter()
+    state.start()
+    trace, P, best = _rounds(state, X.nnz * Y.shape[1] <= SMALL, newton, tol, max_rounds, started)
+    answer = None
+    if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
+        answer = joint_newton.finish(
+            X, Y, found, weight, cost, state.dual_variables(), squared=options.squared,
+            bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
+        )  # fmt: skip
+        best = max(best, answer.dual)
+    if answer is not None and answer.primal < P:
+        P, W, W_I = answer.primal, answer.W, answer.W_I
+        coef = np.ascontiguousarray(W[:, :-1])
+        intercept = options.bias * W[:, -1].astype(np.float64)
+        trace.append(_noted(started, P, P - best))
+    else:
+        coef, intercept = state.weights()
+        W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
+    objective, lower = np.array([P]), np.array([min(best, P)])
+    return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
+
+
+def _noted(started: float, P: float, gap: float) -> dict[str, float]:
+    seconds = time.perf_counter() - started
+    return {"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))}
+
+
+def _rounds(
+    state: _State, small: bool, newton: float, tol: float, max_rounds: int, started: float
+) -> tuple[list[dict[str, float]], float, float]:
+    """Until the gap is small enough, or no longer falls, or second-order steps are better.
+
+    newton : their work
+    Returns the trace, the primal value of the state, and the largest dual value.
+    """
+    trace: list[dict[str, float]] = []
+    squared, dtype = state.blocks[0].options.squared, state.D.dtype
+    best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
+    rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
+    patience, most = (3, 7) if small else (10, 3)
+    n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
+    for n_rounds in range(1, max_rounds + 1):
+        enough = ENOUGH[squared] * 0.5**n_early * tol
+        n_cycles = CYCLES << min(max(0, n_rounds - patience) // 2, most)
+        early = any(state.cycle() <= enough for _ in range(n_cycles))
+        n_early += early
+        far = n_rounds == 1 or gap > FAR * tol * P
+        P, gap = state.alone(tol) if (early or slow) and far else state.certify()
+        trace.append(_noted(started, P, gap))
+        better = P - gap > best + rise * abs(P) or gap < 0.9 * least
+        stuck = 0 if better else stuck + 1
+        slow = gap > 0.5 * least
+        best, least = max(best, P - gap), min(least, gap)
+        if gap <= tol * max(1.0, abs(P)) or stuck > 4:
+            break
+        if n_rounds > 1 and (SLOW if slow else 1.0) * state.spent > newton:
+            break
+    return trace, P, best
+
+
+def _part_way(step: Step, share: float) -> Duals:
+    """So far from the dual variables before a step to those after it."""
+    duals, before = step.duals, step.before
+    a = before + before.dtype.type(share) * (duals.a - before)
+    return duals._replace(a=a, live=np.diff(duals.ptr))
+
+
+class _State:
+    """D = B' V, and the dual variables of every block."""
+
+    def __init__(
+        self, n_inner: int, d: int, lanes: list[Lanes], examples: list[Any], executor: Executor
+    ) -> None:
+        self.D = np.zeros((n_inner, d + 1), dtype=examples[2].dtype)
+        self.blocks, self.executor, self.n_cycles, self.stretch = lanes, executor, 0, 1.0
+        self.duals: list[Any] = [None] * len(lanes)
+        self.answer: list[Duals] | None = None  # of blocks solved for themselves, D being kept
+        self.examples = [executor.put(array) for array in examples]
+        self.spent, self.length = 0.0, examples[2].size / examples[4].size + 1  # multiplications
+        n = -(-len(lanes) // max(SIDE_BY_SIDE, len(lanes) // 16))
+        self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
+
+    def _map(self, function: Any, tasks: Any) -> Iterator[Any]:
+        return self.executor.map(function, [*self.examples, self.executor.put(self.D)], tasks)
+
+    def _all(self) -> list[tuple[Lanes, Duals]]:
+        return list(zip(self.blocks, self.duals, strict=True))
+
+    def start(self) -> None:
+        """Every block from nothing."""
+        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
+        for phase in self.phases:
+            self.take(phase, list(self._map(blocks.first_visit, [self.blocks[b] for b in phase])))
+
+    def _count(self, n_visits: int) -> None:
+        self.spent += n_visits * self.length
+
+    def cycle(self) -> float:
+        """Every class once; returns the relative gap seen on the way."""
+        self.n_cycles += 1
+        self._count(sum(int(duals.live.sum()) for duals in self.duals))
+        gap = value = 0.0
+        for phase in self.phases:
+            tasks = [(self.blocks[b], self.duals[b], self.n_cycles) for b in phase]
+            steps = list(self._map(blocks.visit, tasks))
+            gap += sum(float(step.measured[0]) for step in steps)
+            value += sum(float(step.measured[1]) for step in steps)
+            self.take(phase, steps)
+        return gap / max(1.0, value)
+
+    def certify(self) -> tuple[float, float]:
+        """The primal value and the gap; examples that matter are listed anew."""
+        self.answer = None
+        return self._note(list(self._map(blocks.sweep, self._all())))
+
+    def _note(self, swept: list[blocks.Swept]) -> tuple[float, float]:
+        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
+        self.duals = [seen.duals for seen in swept]
+        size = sum(seen.size for seen in swept)
+        values = 0.5 * np.square(STRETCHES) * size + sum(seen.loss for seen in swept)
+        lower = float(values[0]) - max(sum(seen.gap for seen in swept), 0.0)
+        self.stretch = STRETCHES[int(np.argmin(values))]
+        return float(values.min()), float(values.min()) - lower
+
+    def alone(self, tol: float) -> tuple[float, float]:
+        """Likewise, for the best weights that go with this D."""
+        found = list(self._map(blocks.descend, [(*pair, tol) for pair in self._all()]))
+        P, gap = self._note([block.swept for block in found])
+        common = float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))
+        value = sum(block.objective for block in found) + 0.5 * common
+        self.answer = [block.duals for block in found] if value < P else None
+        return (value, gap - (P - value)) if value < P else (P, gap)
+
+    def dual_variables(self) -> FloatArray:
+        """A, (n_classes, n)."""
+        n = self.blocks[0].positives.shape[0]
+        A = np.zeros((sum(block.columns.size for block in self.blocks), n))
+        for block, duals in self._all():
+            A[block.columns] = duals.dense(n).T
+        return A
+
+    def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:
+        """Weights and intercepts of all classes."""
+        if self.answer is None:
+            self._renew()
+        else:
+            self.duals = self.answer
+        n_classes = sum(block.columns.size for block in self.blocks)
+        coef = np.empty((n_classes, self.D.shape[1] - 1), dtype=self.D.dtype)
+        intercept = np.empty(n_classes)
+        found = self._map(blocks.final_weights, self._all())
+        for block, (W, w_bias) in zip(self.blocks, found, strict=True):
+            coef[block.columns] = self.stretch * W
+            intercept[block.columns] = self.stretch * block.options.bias * w_bias
+        return coef, intercept
+
+    def _renew(self) -> None:
+        """D from the dual variables, without rounding's share."""
+        parts = list(self._map(blocks.refresh, self._all()))
+        self.D = np.zeros_like(self.D)
+        for block, part in zip(self.blocks, parts, strict=True):
+            self.D[block.inner] += part
+
+    def take(self, phase: list[int], steps: list[Step]) -> None:
+        """Go as far along the joint step as surely does not lower the dual."""
+        share = 1.0 if len(phase) == 1 else self._share(phase, steps)
+        for b, step in zip(phase, steps, strict=True):
+            self.D[self.blocks[b].inner] += self.D.dtype.type(share) * step.common
+            self.duals[b] = step.duals if share == 1.0 else _part_way(step, share)
+
+    def _share(self, phase: list[int], steps: list[Step]) -> float:
+        """H / (H + X), at most 1: the single steps, and what crosses where they meet."""
+        inner = [self.blocks[b].inner for b in phase]
+        single = sum(s.size + float(np.einsum("ij,ij", s.common, s.common)) for s in steps)
+        crossed = 0.0
+        for i, one in enumerate(steps):
+            for j, other in enumerate(steps[:i]):
+                _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
+                crossed += 2 * float(np.einsum("ij,ij", one.common[here], other.common[there]))
+        return min(1.0, single / max(single + crossed, 1e-300))

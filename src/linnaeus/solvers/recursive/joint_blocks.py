@@ -1,0 +1,353 @@
+"""Blocks of classes of the joint problem (`joint`): tasks over plain arrays.
+
+With U = V / S and D = B' V kept by the caller, the weights of a block are W = U + B D. A block is
+started (`first_visit`), visited class by class (`visit`), certified (`sweep`), or brought to its
+best weights for the given D (`descend`):
+
+    minimise_U,D  1/2 sum_n S_n ||u_n||^2 + 1/2 ||D||^2 + sum_n,i cost loss(y_in w_n.x_i)
+
+is the whole problem, so once D is kept every class is a problem of its own, that of `dual`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.solvers.linear import svm, svm_fast
+from linnaeus.solvers.numerics.examples import FloatArray, Rows
+from linnaeus.solvers.recursive import joint_fast as fast
+
+RELAX = 1.3
+STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
+ROUNDS = 3  # of a block for itself
+SHARE = 0.4  # of the tolerance: how exactly a block is solved for itself
+
+
+class Options(NamedTuple):
+    """What is the same for all blocks."""
+
+    squared: bool
+    bias: float
+    share_bias: bool
+    seed: int
+
+    def own(self, K: FloatArray, over_S: FloatArray) -> FloatArray:
+        """The matrix (or its diagonal) for the constant feature."""
+        if self.share_bias:
+            return K
+        return over_S if K.ndim == 1 else np.diag(over_S)
+
+
+class Lanes(NamedTuple):
+    """A block of classes: plain arrays."""
+
+    number: int
+    columns: npt.NDArray[np.int64]
+    positives: sp.csr_array  # (n, lanes)
+    cost: FloatArray  # (2, lanes)
+    over_S: FloatArray  # (lanes,)
+    B: sp.csr_array  # (lanes, m), columns are `inner`
+    inner: npt.NDArray[np.int64]  # (m,)
+    n_features: int
+    options: Options
+
+
+class Names(NamedTuple):
+    """The features of each lane, numbered anew where that makes weights fit into a cache."""
+
+    numbered: npt.NDArray[np.bool_]  # (lanes,)
+    ptr: npt.NDArray[np.int64]  # (lanes + 1,)
+    at: npt.NDArray[np.int64]  # where the numbers of each entry's features begin
+    ids: npt.NDArray[np.uint32]  # these numbers
+    feature: npt.NDArray[np.uint32]  # number -> feature, lists of the lanes
+
+    @classmethod
+    def of(cls, ptr: Any, rows: Any, indptr: Any, indices: Any, d: int) -> Names:
+        """For CSR lists of rows; the numbers take at most twice the space of the weights."""
+        n_tokens, n_features = np.empty((2, ptr.size - 1), dtype=np.int64)
+        place = np.zeros(d, dtype=np.int64)
+        fast.count_features(ptr, rows, indptr, indices, place, n_tokens, n_features)
+        numbered = (n_tokens <= 2 * d) & (2 * n_features <= d)
+        feature_ptr = np.zeros_like(ptr)
+        np.cumsum(np.where(numbered, n_features + 1, 0), out=feature_ptr[1:])
+        ids = np.empty(int(n_tokens[numbered].sum()), dtype=np.uint32)
+        at, feature = np.empty(rows.size, np.int64), np.empty(int(feature_ptr[-1]), np.uint32)
+        place[:] = 0
+        fast.number_features(
+            ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, feature, place
+        )
+        return cls(numbered, feature_ptr, at, ids, feature)
+
+
+class Duals(NamedTuple):
+    """The dual variables of a block that are not zero, or may not stay so."""
+
+    ptr: npt.NDArray[np.int64]
+    live: npt.NDArray[np.int64]  # (lanes,) how many of each list are visited
+    order: npt.NDArray[np.int32]  # of each list: those that are visited come first
+    rows: npt.NDArray[np.int32]
+    a: FloatArray
+    y: FloatArray
+    names: Names | None = None  # made at the first visit
+
+    @classmethod
+    def of(cls, alpha: FloatArray, needed: Any, sign: Any) -> Duals:
+        ptr = np.zeros(alpha.shape[1] + 1, dtype=np.int64)
+        np.cumsum(needed.sum(axis=0), out=ptr[1:])
+        rows = np.empty(int(ptr[-1]), dtype=np.int32)
+        svm_fast.list_needed(needed, ptr, rows)
+        lane = np.repeat(np.arange(alpha.shape[1]), np.diff(ptr))
+        order = (np.arange(rows.size) - ptr[lane]).astype(np.int32)
+        y = sign[rows, lane].astype(alpha.dtype)
+        return cls(ptr, np.diff(ptr), order, rows, alpha[rows, lane], y)
+
+    def lane(self) -> npt.NDArray[np.int64]:
+        """The lane of every entry."""
+        return np.repeat(np.arange(self.live.size), np.diff(self.ptr))
+
+    def dense(self, n: int) -> FloatArray:
+        """(n, lanes)"""
+        alpha = np.zeros((n, self.live.size), dtype=self.a.dtype)
+        alpha[self.rows, self.lane()] = self.a
+        return alpha
+
+
+class Step(NamedTuple):
+    """What a visit to a block brought."""
+
+    duals: Duals
+    before: FloatArray  # the dual variables as they were
+    common: FloatArray  # (m, d + 1): change of the rows of D
+    size: float  # sum ||dv||^2 / S
+    measured: npt.NDArray[np.float64]  # the gap and the objective seen on the way
+
+
+class Swept(NamedTuple):
+    """The certificate of a block, and its dual variables for the next round."""
+
+    duals: Duals
+    loss: npt.NDArray[np.float64]  # of the weights times each of STRETCHES
+    gap: float
+    size: float  # sum a y z = tr(V' W)
+
+
+def first_visit(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any, lanes: Lanes
+) -> Step:
+    """From nothing: epochs over the positives and a sample, then one over everybody."""
+    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    n, width = lanes.positives.shape
+    B = lanes.B.toarray()
+    K = (B @ B.T + np.diag(lanes.over_S)).astype(dtype)
+    K_bias = opt.own(K, lanes.over_S).astype(dtype)
+    W, w_bias = common_weights(D, lanes)
+    alpha, needed = np.zeros((n, width), dtype=dtype), np.zeros((n, width), dtype=bool)
+    sign, work = signs(lanes), np.empty((3, width), dtype=dtype)
+    rng = np.random.default_rng([opt.seed, lanes.number])
+    for order in svm.warm_orders(lanes.positives, rng):
+        fast.epoch(
+            order, *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared,
+            dtype.type(1.0), K, K_bias, W, w_bias, alpha, needed, work,
+        )  # fmt: skip
+    V = dual_sums(rows, lanes, alpha, sign)
+    size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
+    duals = Duals.of(alpha, needed, sign)
+    return Step(duals, np.zeros_like(duals.a), part_of(V, lanes), size, np.full(2, np.inf))
+
+
+def visit(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals, int],
+) -> Step:  # fmt: skip
+    """Every class of a block once, in random order."""
+    lanes, old, cycle = task
+    dtype, opt = data.dtype, lanes.options
+    names = old.names or Names.of(old.ptr, old.rows, indptr, indices, lanes.n_features)
+    duals = old._replace(live=old.live.copy(), order=old.order.copy(), a=old.a.copy(), names=names)
+    rng = np.random.default_rng([opt.seed, lanes.number, cycle])
+    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(dtype)
+    common, measured = D[lanes.inner], np.zeros((2, k.size))
+    draws = rng.random(int(np.diff(duals.ptr).max(initial=0)))
+    size = fast.visit(
+        rng.permutation(k.size), *duals[:-1], *names, draws,
+        indptr, indices, data, norm2, dtype.type(opt.bias), lanes.cost, weight, opt.squared,
+        dtype.type(RELAX), lanes.over_S, k, opt.own(k, lanes.over_S), opt.share_bias,
+        lanes.B.indptr, lanes.B.indices, lanes.B.data, common, measured,
+    )  # fmt: skip
+    common -= D[lanes.inner]
+    return Step(duals, old.a, common, size, measured.sum(axis=1))
+
+
+def sweep(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> Swept:  # fmt: skip
+    """The exact loss and gap of a block, who matters now, and its part of D."""
+    lanes, duals = task
+    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    n, width = lanes.positives.shape
+    alpha, sign = duals.dense(n), signs(lanes)
+    W, w_bias = weights(rows, D, lanes, alpha, sign)
+    loss, gap = np.zeros((len(STRETCHES), width)), np.zeros(width)
+    needed = np.empty((n, width), dtype=bool)
+    svm_fast.sweep(
+        *rows, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared, W, w_bias, alpha,
+        np.array(STRETCHES, dtype), loss, gap, needed, np.empty(width, dtype=dtype),
+    )  # fmt: skip
+    return _swept(Duals.of(alpha, needed, sign), loss.sum(axis=1), gap, lanes, weight)
+
+
+class Alone(NamedTuple):
+    """A block that was certified, and then solved for itself."""
+
+    swept: Swept
+    duals: Duals
+    objective: float  # of the classes, without 1/2 ||D||^2
+
+
+def descend(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals, float],
+) -> Alone:  # fmt: skip
+    """The certificate of a block; then its best weights for this D, to a part of `tol`."""
+    lanes, duals, tol = task
+    opt, d = lanes.options, lanes.n_features
+    flat = svm.Options(opt.squared, opt.bias, tol, 0, opt.seed, 0.0, True)
+    mean = np.asarray(lanes.B @ D[lanes.inner])
+    cost = lanes.cost * lanes.over_S
+    start = sp.csr_array(duals.dense(indptr.size - 1) * lanes.over_S)
+    run = svm.Run(
+        Rows(indptr, indices, data), norm2 + data.dtype.type(opt.bias) ** 2, weight, d,
+        svm.Task(lanes.number, lanes.positives, cost, mean, start, flat),
+    )  # fmt: skip
+    run.restart(start)
+    loss = np.full(len(STRETCHES), np.inf)
+    loss[0] = float(((run.objective - 0.5 * run.away2) / lanes.over_S).sum())
+    entered = _swept(_duals_of(run, lanes), loss, run.gap / lanes.over_S, lanes, weight)
+    for _ in range(ROUNDS):
+        if run.gap.sum() <= SHARE * tol * run.objective.sum():
+            break
+        run.descend(svm.INNER_EPOCHS)
+        run.sweep()
+    return Alone(entered, _duals_of(run, lanes), float((run.objective / lanes.over_S).sum()))
+
+
+def _duals_of(run: svm.Run, lanes: Lanes) -> Duals:
+    """The dual variables of a run, whose costs are divided by S."""
+    found = Duals.of(run.alpha, run.needed, run.sign)
+    return found._replace(a=found.a / lanes.over_S[found.lane()])
+
+
+def _swept(duals: Duals, loss: Any, gap: Any, lanes: Lanes, weight: Any) -> Swept:
+    gained = duals.a.sum(dtype=np.float64) - _conjugate(duals, lanes, weight)
+    total = float(gap.sum())
+    return Swept(duals, loss, total, total - float(loss[0]) + float(gained))
+
+
+def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
+    """sum a^2 / (4 u) for the squared hinge; 0 for the hinge."""
+    if not lanes.options.squared:
+        return 0.0
+    u = lanes.cost[(duals.y > 0).astype(int), duals.lane()] * weight[duals.rows]
+    return float((duals.a * duals.a / (4 * u)).sum(dtype=np.float64))
+
+
+def refresh(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> FloatArray:  # fmt: skip
+    """What a block adds to D, afresh: without what rounding has added."""
+    lanes, duals = task
+    rows, alpha = Rows(indptr, indices, data), duals.dense(indptr.size - 1)
+    return part_of(dual_sums(rows, lanes, alpha, signs(lanes)), lanes)
+
+
+def signs(lanes: Lanes) -> npt.NDArray[np.int8]:
+    """+1 where positive, else -1, (n, lanes)."""
+    sign = np.full(lanes.positives.shape, -1, dtype=np.int8)
+    sign[lanes.positives.nonzero()] = 1
+    return sign
+
+
+def part_of(V: FloatArray, lanes: Lanes) -> FloatArray:
+    """What a block adds to D: rows of B' V."""
+    part = np.asarray(lanes.B.T @ V)
+    if not lanes.options.share_bias:
+        part[:, -1] = 0.0
+    return part
+
+
+def common_weights(D: FloatArray, lanes: Lanes) -> tuple[FloatArray, FloatArray]:
+    """B D: (d, lanes), and of the constant feature (lanes,)."""
+    common = np.asarray(lanes.B @ D[lanes.inner])
+    return np.ascontiguousarray(common[:, :-1].T), common[:, -1].copy()
+
+
+def dual_sums(rows: Rows, lanes: Lanes, alpha: FloatArray, sign: Any) -> FloatArray:
+    """V (lanes, d + 1) of a block of at most so many features."""
+    d = lanes.n_features
+    V, v_bias = np.zeros((d, alpha.shape[1]), rows.data.dtype), np.zeros_like(alpha[0])
+    svm_fast.add_examples(*rows, rows.data.dtype.type(lanes.options.bias), sign, alpha, V, v_bias)
+    out = np.empty((alpha.shape[1], d + 1), dtype=V.dtype)
+    out[:, :-1], out[:, -1] = V.T, v_bias
+    return out
+
+
+def weights(
+    rows: Rows, D: FloatArray, lanes: Lanes, alpha: FloatArray, sign: Any
+) -> tuple[FloatArray, FloatArray]:
+    """W (d, lanes) of a block, and the weights of the constant feature."""
+    W, w_bias = common_weights(D, lanes)
+    own = alpha * lanes.over_S
+    svm_fast.add_examples(*rows, D.dtype.type(lanes.options.bias), sign, own, W, w_bias)
+    return W, w_bias
+
+
+def final_weights(
+    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
+    task: tuple[Lanes, Duals],
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """The weights of a block, (lanes, d), and of the constant feature."""
+    lanes, duals = task
+    alpha = duals.dense(indptr.size - 1)
+    W, w_bias = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
+    return svm.class_rows(W), w_bias
+
+
+def blocks_of(
+    Y: sp.csr_array, n_features: int, S: Any, B: sp.csr_array, cost: Any, options: Options,
+    dtype: Any,
+) -> list[Lanes]:  # fmt: skip
+    """Classes that have much in common share a block."""
+    columns = sp.csc_array(Y)
+    first = np.full(B.shape[0], B.shape[1])
+    has = np.flatnonzero(np.diff(B.indptr))
+    B.sort_indices()
+    first[has] = B.indices[B.indptr[has + 1] - 1]  # the node right above
+    order = np.lexsort((np.arange(B.shape[0]), first)).astype(np.int64)
+    out = []
+    for number, k in enumerate(range(0, order.size, svm.LANES)):
+        here = order[k : k + svm.LANES]
+        part = sp.csr_array(B[here])
+        inner, local = np.unique(part.indices, return_inverse=True)
+        part = sp.csr_array(
+            (part.data.astype(dtype), local.astype(np.int32), part.indptr), (here.size, inner.size)
+        )
+        out.append(
+            Lanes(
+                number,
+                here,
+                sp.csr_array(columns[:, here]),
+                np.ascontiguousarray(cost[:, here], dtype=dtype),
+                (1.0 / S[here]).astype(dtype),
+                part,
+                inner.astype(np.int64),
+                n_features,
+                options,
+            )
+        )
+    return out

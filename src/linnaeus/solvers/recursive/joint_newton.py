@@ -1,0 +1,350 @@
+"""Recursive regularisation to its optimum by second-order steps, whatever the scale of features.
+
+    minimise_U,D  P(v) = 1/2 ||v||^2 + sum_n,i c_in loss(y_in w_n.x_i),    v = (sqrt(S) U, D),
+                  W_T = U + B D                                     (`joint`, `joint_blocks`)
+
+The squared hinge has a Newton's method at once. For the hinge the dual takes proximal steps, which
+are augmented Lagrangians of the primal: around dual variables A, with s_in = s c_in,
+
+    minimise_v  1/2 ||v||^2 + sum phi(z),     -phi'(z) = a(z) = clip(A + s_in (1 - z), 0, c_in).
+
+The a(z) at its minimum are the next A; the gradient is v - L'a(z), and half of its square is how
+far the minimum may be. It is minimised by Newton's method too: only examples with 0 < a < c have a
+curvature t_in = s_in, and an exact search along the line makes it safe. s grows while few steps
+are enough.
+
+With G_n = X' diag(t_n) X the classes are eliminated, each by itself, and what is left is a system
+over the weights W_I of the other nodes, D = F'W_I, of blocks of the size of the features:
+
+    (R + sum_n mix_n mix_n' T_n) dW_I = ...,      T_n = S_n - S_n^2 (S_n + G_n)^-1,     R = F F'.
+
+It has the graph of R (`block_elimination`): a tree takes one block for each node and edge.
+
+The certificate is the primal value of the weights as they are returned, and the dual value
+
+    D(A) = sum A - conj(A) - 1/2 (sum_n ||V_n||^2 / S_n + ||B'V||^2),     V_n = sum_i A_in y_in x_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.linalg.lapack import dpotrf, dpotri
+
+from linnaeus.execution import one_blas_thread
+from linnaeus.solvers.numerics import block_elimination, gram
+from linnaeus.solvers.numerics.examples import FloatArray
+from linnaeus.solvers.numerics.gram import Examples, Values
+
+MOST_SCORES = 1 << 23  # examples times classes
+MOST_BLOCKS = 1 << 25  # numbers in the blocks of a step
+MOST_STEPS = 300
+STEPS = 50  # that it usually takes
+START = 0.5  # s at first
+CLOSE = 0.1  # of the gap: how exactly a proximal step is taken
+QUICK = 8  # Newton steps after which s is made larger
+SHORT = 0.1  # late steps shorter than this give all examples some curvature
+LEAST = 1e-7  # of that of the others: below this, none
+ACTIVE = 0.2  # of the examples that a step weighs
+PATIENCE = 6  # proximal steps without a smaller gap, after which rounding hides the rest
+
+
+class Coupling(NamedTuple):
+    """K = diag(1 / S) + B B' over the classes, B = mix F^-T, R = F F'."""
+
+    S: npt.NDArray[np.float64]  # (n_classes,)
+    B: sp.csr_array  # (n_classes, n_inner)
+    upward: Any  # F^-T, (n_inner, n_inner)
+    mix: sp.csr_array  # (n_classes, n_inner)
+    reduced: sp.csr_array  # R, (n_inner, n_inner)
+
+    def diagonal(self) -> npt.NDArray[np.float64]:
+        """K_nn of every class."""
+        return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
+
+
+class Finished(NamedTuple):
+    """Weights of classes and of other nodes; dual <= optimum <= primal."""
+
+    W: FloatArray  # (n_classes, d + 1), the constant feature last
+    W_I: FloatArray  # (n_inner, d + 1)
+    primal: float
+    dual: float
+    n_iter: int
+
+
+def work(X: sp.csr_array, found: Coupling) -> float:
+    """The time of `finish`, in multiplications of coordinate descent."""
+    (n, d), K = X.shape, found.S.size
+    p = min(n, d) + 1
+    if n * K > MOST_SCORES or (K + found.reduced.nnz) * p**2 > MOST_BLOCKS:
+        return float("inf")
+    dense = n < d or X.nnz >= gram.SPARSE * n * d
+    scores = gram.DENSE * n * p if dense else X.nnz
+    product = gram.DENSE * n * p**2 if dense else X.nnz**2 / n
+    block = gram.OVERHEAD + 3 * gram.DENSE * p**3
+    nodes = block_elimination.n_products(found.reduced) * block
+    return float(STEPS * (K * (block + ACTIVE * product + 4 * scores + 20 * n) + nodes))
+
+
+def finish(
+    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Values, cost: Values, A: FloatArray,
+    *, squared: bool, bias: float, share_bias: bool, tol: float, dtype: Any,
+) -> Finished:  # fmt: skip
+    """Solve for all classes.
+
+    weight : (n,) of examples; cost : (2, n_classes), of negatives and positives; all positive
+    A : (n_classes, n) dual variables to start from
+    tol : stop when P - D <= tol max(1, P)
+    dtype : what the weights are rounded to, before their value is measured
+    """
+    plain = Examples(sp.csr_array(X, dtype=float))
+    small, basis = plain.reduced()
+    sign = np.where(Y.T.toarray() > 0, 1.0, -1.0)
+    costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
+    whole, part = (
+        _Machine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
+        for some in (plain, small)
+    )
+    start = np.clip(A.astype(float), 0.0, np.inf if squared else costs)
+    search = _Search(part, start, 0.8 * tol)
+    # threads of a matrix product are no gain for blocks of this size, and wait for each other
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        search.run()
+    answers = []
+    for v in (search.v_best, part.lift(search.a_best)):
+        W, W_I = part.weights(v)
+        answers.append(whole.measured(_widened(W, basis), _widened(W_I, basis), dtype))
+    primal, W_T, W_inner = min(answers, key=lambda answer: answer[0])
+    dual = float(np.minimum(primal, whole.dual(search.a_best)))
+    return Finished(W_T, W_inner, primal, dual, search.n_steps)
+
+
+def _with_constant(examples: Examples, bias: float) -> Examples:
+    X, column = examples.X, np.full((examples.shape[0], 1), bias)
+    return Examples(
+        sp.csr_array(sp.hstack([X, column])) if sp.issparse(X) else np.hstack([X, column])
+    )
+
+
+def _widened(W: Values, basis: Values | None) -> Values:
+    """Weights of the features themselves; those of the constant are as they are."""
+    return W if basis is None else np.hstack([W[:, :-1] @ basis.T, W[:, -1:]])
+
+
+class _Search:
+    """The weights v with their margins z, and the best of either problem so far."""
+
+    def __init__(self, machine: _Machine, A: Values, tol: float) -> None:
+        self.machine, self.tol, self.n_steps, self.damping = machine, tol, 0, 0.0
+        self.A, self.slope = A, START * machine.costs
+        self.v = self.v_best = machine.lift(self.A)
+        self.z = machine.margins(machine.weights(self.v)[0])
+        self.a_best, self.primal, self.dual = self.A, np.inf, -np.inf
+        self._note(self.A, self.v)
+
+    def run(self) -> None:
+        """Proximal steps, each by Newton's method; one is enough for the squared hinge."""
+        least, stalled = np.inf, 0
+        while not self._done() and stalled < PATIENCE and self.n_steps < MOST_STEPS:
+            try:
+                n_steps = self._minimise()
+            except np.linalg.LinAlgError:  # numbers out of range
+                return
+            self.A = self._duals(self.z)
+            stalled = 0 if self.primal - self.dual < 0.9 * least else stalled + 1
+            least = min(least, self.primal - self.dual)
+            if n_steps <= 2 * QUICK:
+                self.slope = self.slope * (4.0 if n_steps <= QUICK else 2.0)
+
+    def _done(self) -> bool:
+        return self.primal - self.dual <= self.tol * max(1.0, self.primal)
+
+    def _duals(self, z: Values) -> Values:
+        """a(z)"""
+        if self.machine.squared:
+            return np.asarray(2.0 * self.machine.costs * np.maximum(0.0, 1.0 - z))
+        return np.clip(self.A + self.slope * (1.0 - z), 0.0, self.machine.costs)
+
+    def _minimise(self) -> int:
+        """Newton's method, until the gradient is small beside the gap; returns its steps."""
+        for n_steps in range(MOST_STEPS):
+            a = self._duals(self.z)
+            pull = self.machine.lift(a)
+            self._note(a, pull)
+            g = self.v - pull
+            near = 0.0 if self.machine.squared else CLOSE * (self.primal - self.dual)
+            if (
+                self._done()
+                or 0.5 * float(g @ g) <= near
+                or not self._step(a, g, n_steps > 2 * QUICK)
+            ):
+                return n_steps
+        return MOST_STEPS
+
+    def _note(self, a: Values, pull: Values) -> None:
+        primal = 0.5 * float(self.v @ self.v) + self.machine.loss(self.z)
+        dual = self.machine.gain(a) - 0.5 * float(pull @ pull)
+        if primal < self.primal:
+            self.v_best, self.primal = self.v, primal
+        if dual > self.dual:
+            self.a_best, self.dual = a, dual
+
+    def _step(self, a: Values, g: Values, late: bool) -> bool:
+        """One step of Newton's method; False if rounding hides any descent."""
+        machine, costs = self.machine, self.machine.costs
+        if machine.squared:
+            t = np.where(a > 0, 2.0 * costs, 0.0)
+        else:
+            t = self.slope * np.where((a > 0) & (a < costs), 1.0, self.damping)
+        dv = machine.solver(t)(-g)
+        dz = machine.margins(machine.weights(dv)[0])
+        along, length = float(self.v @ dv), float(dv @ dv)
+
+        def slope(size: float) -> float:
+            return along + size * length - _dot(self._duals(self.z + size * dz), dz)
+
+        size = _root(slope)
+        self.n_steps += 1
+        if (late or self.damping) and size < SHORT:
+            self.damping = min(max(10.0 * self.damping, 1e4 * LEAST), 1.0)
+        else:
+            self.damping = 0.25 * self.damping if self.damping > LEAST else 0.0
+        self.v = self.v + size * dv
+        self.z = machine.margins(machine.weights(self.v)[0])
+        return size > 0
+
+
+def _root(slope: Callable[[float], float]) -> float:
+    """About where a rising function, negative at 0, is 0: by doubling, then by halving."""
+    first, low, high, size = slope(0.0), 0.0, np.inf, 1.0
+    if not first < 0:
+        return 0.0
+    for _ in range(40):
+        here = slope(size)
+        if abs(here) <= -0.1 * first:
+            break
+        low, high = (size, high) if here < 0 else (low, size)
+        size = 0.5 * (low + high) if high < np.inf else 2.0 * size
+    return size
+
+
+class _Machine:
+    """The problem; the constant feature is the last. Arrays over examples are (n_classes, n)."""
+
+    def __init__(
+        self, examples: Examples, sign: Values, costs: Values, found: Coupling, squared: bool,
+        share_bias: bool,
+    ) -> None:  # fmt: skip
+        self.examples, self.sign, self.costs, self.found = examples, sign, costs, found
+        self.squared, self.root = squared, np.sqrt(found.S)[:, None]
+        self.shape, self.n_inner = (found.S.size, examples.shape[1]), found.B.shape[1]
+        self.F = sp.csr_array(found.reduced @ found.upward)
+        self.shared = np.ones(self.shape[1])  # 0 for a feature that other nodes have no part in
+        self.shared[-1] = share_bias
+
+    def split(self, v: Values) -> tuple[Values, Values]:
+        """sqrt(S) U and D."""
+        K, p = self.shape
+        return v[: K * p].reshape(K, p), v[K * p :].reshape(self.n_inner, p)
+
+    def lift(self, A: Values) -> Values:
+        """L'A, the v that dual variables make: V / sqrt(S) and B'V."""
+        V = (self.sign * A) @ self.examples.X
+        D = self.found.B.T @ (V * self.shared)
+        return np.concatenate([(V / self.root).ravel(), D.ravel()])
+
+    def weights(self, v: Values) -> tuple[Values, Values]:
+        """W and W_I."""
+        Q, D = self.split(v)
+        return Q / self.root + (self.found.B @ D) * self.shared, np.asarray(self.found.upward @ D)
+
+    def margins(self, W: Values) -> Values:
+        """y w.x"""
+        return np.asarray(self.sign * (W @ self.examples.X.T))
+
+    def loss(self, z: Values) -> float:
+        over = np.maximum(0.0, 1.0 - z)
+        return _dot(self.costs, over**2 if self.squared else over)
+
+    def measured(self, W: Values, W_I: Values, dtype: Any) -> tuple[float, FloatArray, FloatArray]:
+        """The primal value of rounded weights, and these."""
+        W_out, W_I_out = W.astype(dtype), W_I.astype(dtype)
+        W, W_I = W_out.astype(float), W_I_out.astype(float)
+        away = (W - (self.found.mix @ W_I) * self.shared) * self.root
+        size = _dot(away, away) + _dot(W_I, self.found.reduced @ W_I)
+        return 0.5 * size + self.loss(self.margins(W)), W_out, W_I_out
+
+    def gain(self, A: Values) -> float:
+        """sum A - conj(A)"""
+        return float(A.sum()) - (0.25 * _dot(A, A / self.costs) if self.squared else 0.0)
+
+    def dual(self, A: Values) -> float:
+        v = self.lift(A)
+        return self.gain(A) - 0.5 * float(v @ v)
+
+    def solver(self, t: Values) -> Callable[[Values], Values]:
+        """What solves a system with I + L' diag(t) L."""
+        S, found = self.found.S[:, None], self.found
+        inverse = self._inverses(t)
+        over_nodes = block_elimination.eliminated(self._node_blocks(inverse))
+
+        def solve(b: Values) -> Values:
+            r, r_D = self.split(b)
+            r = r * self.root
+            left = r - S * np.einsum("kij,kj->ki", inverse, r)
+            W_I = over_nodes(self.F @ r_D - found.mix.T @ (left * self.shared))
+            mean = (found.mix @ W_I) * self.shared
+            W = np.einsum("kij,kj->ki", inverse, r + S * mean)
+            return np.concatenate([(self.root * (W - mean)).ravel(), (self.F.T @ W_I).ravel()])
+
+        return solve
+
+    def _inverses(self, t: Values) -> Values:
+        """(S_n + G_n)^-1 of every class."""
+        p = self.shape[1]
+        out = np.empty((self.shape[0], p, p))
+        for k, S in enumerate(self.found.S.tolist()):
+            out[k] = _inverse(self.examples.gram(t[k]), S)
+        return out
+
+    def _node_blocks(self, inverse: Values) -> block_elimination.Blocks:
+        """R + sum_n mix_n mix_n' T_n."""
+        mix, unit = self.found.mix, np.eye(self.shape[1])
+        blocks = block_elimination.Blocks.of(self.found.reduced, self.shape[1])
+        for k, S in enumerate(self.found.S.tolist()):
+            T = (S * unit - S**2 * inverse[k]) * self.shared * self.shared[:, None]
+            near = slice(mix.indptr[k], mix.indptr[k + 1])
+            nodes = list(zip(mix.indices[near].tolist(), mix.data[near].tolist(), strict=True))
+            for i, (v, share) in enumerate(nodes):
+                for u, other in nodes[: i + 1]:
+                    blocks.add(v, u, share * other * T)
+        return blocks
+
+
+def _dot(A: Values, B: Values) -> float:
+    return float(np.vdot(A, B))
+
+
+def _inverse(G: Values, S: float) -> Values:
+    """(S + G)^-1, of which the lower triangle is given and overwritten.
+
+    The diagonal is scaled to 1; directions that rounding hides get a little weight.
+    """
+    if not np.isfinite(G).all():
+        raise np.linalg.LinAlgError("the matrix has numbers out of range")
+    p = G.shape[0]
+    G[np.diag_indices(p)] += S
+    scale = 1.0 / np.sqrt(np.diagonal(G))
+    G = np.asfortranarray(G * scale * scale[:, None])
+    factor, failed = dpotrf(G, lower=1)
+    extra = 1e-15 * p
+    while failed:
+        factor, failed = dpotrf(G + extra * np.eye(p), lower=1)
+        extra *= 10
+    below = np.tril(dpotri(factor, lower=1)[0])
+    return np.asarray((below + np.tril(below, -1).T) * scale * scale[:, None])
