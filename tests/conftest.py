@@ -29,8 +29,8 @@ def shared_path(*parts: str) -> Path:
 
 
 def golden(name: str) -> dict:
-    """One of the files of solved tiny problems."""
-    return json.loads(shared_path("golden", f"{name}.json").read_text())
+    """One of the files of solved tiny problems; a missing one is an error."""
+    return json.loads((ROOT / "tests/golden" / f"{name}.json").read_text())
 
 
 @pytest.fixture(scope="session")
