@@ -38,6 +38,7 @@ from linnaeus.solvers.numerics.examples import (
     squared_norms,
     weighted_examples,
 )
+from linnaeus.solvers.numerics.rounds import Rounds
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 
@@ -140,9 +141,7 @@ def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: Task
     """Solve the classes of one block."""
     run = _Run(rows, int(n_features), norms, weight, task)
     n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
-    if not coordinate_ascent.ascend(
-        run, norms.size, n_first, task.options.max_iter, task.options.seed
-    ):
+    if not coordinate_ascent.ascend(run, norms.size, n_first, task.options.seed):
         run.finish()
     return run.part()
 
@@ -167,9 +166,7 @@ class _Run:
             self.W += self.M
         self.answer = np.zeros((B, d + 1), dtype=dtype)
         self.objective, self.dual = np.full(B, np.inf), np.full(B, -np.inf)
-        self.n_iter = 0
-        self.trace: list[tuple[float, float, float]] = []
-        self.began = time.perf_counter()
+        self.rounds = Rounds(task.options.max_iter, self.target)
         self.r, self.pi = self._prior() if task.start is None else self._warm()
 
     def _packed(self, given: Any) -> FloatArray:
@@ -250,12 +247,8 @@ class _Run:
         self.objective[self.here] = objective
         self.dual[self.here] = np.maximum(self.dual[self.here], objective - gap)
         self.dual = np.minimum(self.dual, self.objective)
-        seconds = time.perf_counter() - self.began
-        self.trace.append((seconds, *self.totals()[::-1]))
-
-    def totals(self) -> tuple[float, float]:
         S = self.task.strength
-        return float(S @ (self.objective - self.dual)), float(S @ self.objective)
+        self.rounds.note(float(S @ self.objective), float(S @ (self.objective - self.dual)))
 
     def narrow(self, at_least: float = 0.5) -> None:
         """Take the classes that have converged out of the block, if they are a good part."""
@@ -271,22 +264,21 @@ class _Run:
 
     def finish(self) -> None:
         """Newton's method, for the classes that coordinate ascent leaves open."""
-        left = self.options.max_iter - self.n_iter
-        if left <= 0:
+        if self.rounds.left <= 0:
             return
         self.narrow(at_least=0.0)
         found = newton.minimise(
             _Losses(self), self.W, np.zeros_like(self.W) if self.M is None else self.M,
-            self.dual[self.here], tol=self.target, max_passes=left,
+            self.dual[self.here], tol=self.target, max_passes=self.rounds.left,
         )  # fmt: skip
         self.W = found.W
-        self.n_iter += found.n_passes
+        self.rounds.n += found.n_passes
         self._note(found.value, found.value - found.bound)
 
     def part(self) -> Part:
         self.answer[self.here] = self.W.T
         S = self.task.strength
-        return Part(self.answer, S * self.objective, S * self.dual, self.n_iter, self.trace)
+        return Part(self.answer, S * self.objective, S * self.dual, self.rounds)
 
 
 class _Losses:

@@ -35,6 +35,7 @@ from linnaeus.solvers.numerics.examples import (
     squared_norms,
     weighted_examples,
 )
+from linnaeus.solvers.numerics.rounds import Record, Rounds, joined_traces
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
@@ -78,7 +79,7 @@ class Block(NamedTuple):
     n_iter: int
     n_visits: int
     pruned: float  # by how much pruning raised the objective
-    trace: list[tuple[float, float, float]]  # seconds, objective, gap after each round
+    trace: list[Record]  # after each round
 
 
 def solve(
@@ -180,22 +181,13 @@ def _tasks(
 
 def _joined(coef: Any, blocks: list[Block], S: Any, bias: float, seconds: float) -> Solution:
     """All blocks as one solution; a strength scales objective and gap."""
-    last = max(len(block.trace) for block in blocks)
-    table = np.array(
-        [block.trace + block.trace[-1:] * (last - len(block.trace)) for block in blocks]
-    )
-    total = table.sum(axis=0)
-    share = seconds / max(total[-1, 0], 1e-12)  # blocks run side by side
     return Solution(
         coef,
         bias * np.concatenate([block.w_bias for block in blocks]),
         S * np.concatenate([block.objective for block in blocks]),
         S * np.concatenate([block.dual for block in blocks]),
         max(block.n_iter for block in blocks),
-        [
-            {"seconds": s * share, "objective": p, "gap": g / max(1.0, p)}
-            for s, p, g in total.tolist()
-        ],
+        joined_traces([block.trace for block in blocks], seconds),
     )
 
 
@@ -245,8 +237,7 @@ class Run:
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
         self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
-        self.trace: list[tuple[float, float, float]] = []
-        self.started = time.perf_counter()
+        self.rounds = Rounds(task.options.max_rounds, task.options.tol)
 
     def warm_up(self) -> None:
         """Epochs over the positives and a sample, then one over everybody."""
@@ -265,33 +256,28 @@ class Run:
     def finish(self) -> Block:
         """Rounds until the gap is small enough, or no longer falls."""
         rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
-        n_rounds, stuck, best, before = 0, 0, -np.inf, np.inf
-        while n_rounds < self.options.max_rounds and not self._done():
-            self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
+        stuck, best, before = 0, -np.inf, np.inf
+        for n_rounds in self.rounds:
+            self.descend(min(INNER_EPOCHS << (n_rounds - 1), MOST_EPOCHS))
             self.sweep()
-            n_rounds += 1
             dual = float((self.objective - self.gap).sum())
             stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
             best = max(best, dual)
             slow = self.gap.sum() > 0.5 * before
             before = float(self.gap.sum())
-            if stuck > 4 or (not self._done() and self._worth_polishing(10.0 if slow else 1.0)):
+            if stuck > 4 or (not self.rounds.done and self._worth_polishing(10.0 if slow else 1.0)):
                 break  # as far as this precision goes, or as is worth while
-        if not self._done() and self._worth_polishing(20.0):
+        if not self.rounds.done and self._worth_polishing(20.0):
             self._polish()
-        if not self.trace:  # a warm start that was good enough
+        if not self.rounds.trace:  # a warm start that was good enough
             self._note()
         coef, rise = self._coef()
         keep = self.options.keep_duals
         return Block(
             coef, self.w_bias, self.objective, self.objective - self.gap,
             sp.csr_array(self.alpha) if keep else None,
-            n_rounds, int(self.n_visits.sum()), rise, self.trace,
+            self.rounds.n, int(self.n_visits.sum()), rise, self.rounds.trace,
         )  # fmt: skip
-
-    def _done(self) -> bool:
-        measured = bool(np.isfinite(self.gap).all())
-        return measured and bool(self.gap.sum() <= self.options.tol * self.objective.sum())
 
     def _worth_polishing(self, factor: float) -> bool:
         """Whether second-order steps cost less than so many times the work done so far."""
@@ -339,8 +325,7 @@ class Run:
         self._note()
 
     def _note(self) -> None:
-        seconds = time.perf_counter() - self.started
-        self.trace.append((seconds, float(self.objective.sum()), float(self.gap.sum())))
+        self.rounds.note(float(self.objective.sum()), float(self.gap.sum()))
 
     def measure(self) -> None:
         """||w - m||^2 of every class and its product with the mean, the constant included."""
@@ -384,7 +369,7 @@ class Run:
         before = self.objective.copy(), self.gap.copy()
         self.W[np.abs(self.W) < limit] = 0
         self.sweep()
-        del self.trace[-1]
+        del self.rounds.trace[-1]
         rise = float(self.objective.sum() - before[0].sum())
         self.objective, self.gap = before
         return sp.csr_array(self.W.T), rise

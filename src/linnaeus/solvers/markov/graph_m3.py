@@ -17,8 +17,7 @@ objective are lower estimates. [Rousu2007] sections 1.3 and 1.4; docs/maths/grap
 
 from __future__ import annotations
 
-import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +27,9 @@ from linnaeus.errors import UserError
 from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
 from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers.markov import graph_m3_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.fitted import Certificate, Fitted
 from linnaeus.solvers.numerics.examples import Rows, example_weights
+from linnaeus.solvers.numerics.rounds import Rounds
 
 SLOTS = 8  # labellings stored per example at first
 BLOCK = 64  # examples whose kernel scores are made at once
@@ -72,17 +72,6 @@ class Scores:
             fast.kernel_sweep(problem, state, block, F, K, space, limit)
 
 
-class Certificate(NamedTuple):
-    slack: FloatArray
-    gaps: FloatArray
-    objective: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        return (self.objective - self.dual) / max(1.0, abs(self.objective))
-
-
 def solve(
     graph: Graph,
     oracle: Oracle,
@@ -112,9 +101,9 @@ def solve(
     truth = graph.codes(Y)
     problem = fast.Problem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
     state = _start(graph, truth, cost, SLOTS if optimizer == "pairwise" else 0)
-    rng, began, trace = np.random.default_rng(seed), time.perf_counter(), []
+    rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol, floor=1.0)
     enough = PROMISING * tol
-    for _ in range(max_iter):
+    for _ in rounds:
         for turn in range(SWEEPS):
             order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)
             scores.sweep(problem, state, order, _space(graph, oracle, state), inner)
@@ -122,15 +111,9 @@ def solve(
             if state.gaps.sum() <= enough:
                 break
         found = _certify(graph, oracle, problem, state, scores)
-        seconds = time.perf_counter() - began
-        trace.append({"seconds": seconds, "objective": found.objective, "gap": found.gap})
-        if found.gap <= tol:
-            break
+        rounds.note(found.objective, found.gap)
         enough = PROMISING * tol * max(1.0, found.dual)
-    W = scores.W if X is not None else None
-    return Fitted(
-        state.N, W, found.slack, found.gaps, found.objective, found.dual, len(trace), trace
-    )
+    return Fitted.of(state.N, scores.W if X is not None else None, found, rounds)
 
 
 def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fast.State:
@@ -183,7 +166,7 @@ def _certify(
         norm2 += float(np.vdot(N, F))
         inner += float(np.vdot(N, problem.loss[at]))
     objective = 0.5 * norm2 + float(problem.cost @ slack)
-    return Certificate(slack, gaps.copy(), objective, -inner - 0.5 * norm2)
+    return Certificate(objective, -inner - 0.5 * norm2, slack, gaps.copy())
 
 
 def local_losses(

@@ -16,7 +16,6 @@ no kernel matrix is made; otherwise scores come block by block from F = K N.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +28,8 @@ from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import Problem, check_competitors, edge_codes, prepare, record
+from linnaeus.solvers.markov.hm3_rows import Problem, check_competitors, edge_codes, prepare
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
@@ -94,14 +94,14 @@ def solve(
     problem = prepare(X, Y, parent, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
-    while ascent.n_iter < max_iter:
-        _ROUNDS[optimizer](ascent, freq or STEPS, tol)
-        ascent.n_iter += 1
-        if ascent.n_iter % FRESH == 0:
+    rounds = Rounds(max_iter, tol)
+    for n in rounds:
+        _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
+        if n % FRESH == 0:
             ascent.renew()
-        if ascent.certify() <= tol * abs(ascent.objective):
-            break
-    return ascent.fitted()
+        gap = ascent.certify()
+        rounds.note(ascent.objective, gap)
+    return ascent.fitted(rounds)
 
 
 def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) -> None:
@@ -156,8 +156,6 @@ class _Ascent:
         self.best, self.ratio = 0, EXPECTED
         self.rng = np.random.default_rng(seed)
         self.live = np.flatnonzero(cost > 0)
-        self.n_iter, self.trace = 0, list[dict[str, float]]()
-        self.began = time.perf_counter()
 
     def expand(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Columns to blocks: (rows, 4 n_edges) in the order (edge, code)."""
@@ -177,7 +175,6 @@ class _Ascent:
         if measured > 0:
             self.ratio = gap / measured
         self.gaps[:] = self.exact
-        self.trace.append(record(time.perf_counter() - self.began, self.objective, gap))
         return gap
 
     def measure(self) -> float:
@@ -192,13 +189,13 @@ class _Ascent:
     def weights(self, stretch: float) -> Any:
         return None
 
-    def fitted(self) -> Fitted:
+    def fitted(self, rounds: Rounds) -> Fitted:
         stretch = float(STRETCHES[self.best])
         N, slack = self.expand(self.Z), self.slacks[:, self.best].copy()
         N *= stretch
         return Fitted(
-            N, self.weights(stretch), slack, self.exact, self.objective, self.dual, self.n_iter,
-            self.trace, stretch,
+            N, self.weights(stretch), slack, self.exact, self.objective, self.dual, rounds.n,
+            rounds.trace, stretch,
         )  # fmt: skip
 
 
@@ -259,12 +256,12 @@ class _Kernel(_Ascent):
         return total
 
 
-def _pairwise(ascent: _Ascent, limit: int, tol: float) -> None:
+def _pairwise(ascent: _Ascent, limit: int, tol: float, first: bool) -> None:
     """Passes over all examples and passes over those drawn by their gaps, in turn."""
-    few = PASSES if ascent.n_iter == 0 else 2 * PASSES  # the first certificate teaches the ratio
+    few = PASSES if first else 2 * PASSES  # the first certificate teaches the ratio
     passes = max(few, min(MOST, VISITS // max(1, ascent.live.size)))
     for turn in range(passes):
-        early = ascent.n_iter == 0 and turn < EARLY
+        early = first and turn < EARLY
         order = ascent.rng.permutation(_chosen(ascent) if turn % TURNS else ascent.live)
         ascent.visit(order, np.full(order.size, 1 if early else limit), ENOUGH)
         if ascent.ratio * ascent.gaps.sum() <= tol * ascent.dual:
@@ -277,7 +274,7 @@ def _chosen(ascent: _Ascent) -> Numbers:
     return np.flatnonzero(ascent.rng.random(draws.size) < -np.expm1(-draws))
 
 
-def _csga(ascent: _Ascent, freq: int, tol: float) -> None:
+def _csga(ascent: _Ascent, freq: int, tol: float, first: bool) -> None:
     """A working set drawn by gap, with replacement; twice drawn, twice as many steps."""
     drawn = ascent.rng.choice(ascent.gaps.size, size=ascent.live.size, p=_share(ascent))
     chosen, count = np.unique(drawn, return_counts=True)

@@ -30,13 +30,11 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_labelings_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_rows import (
     COMPETITORS,
-    Certificate,
     Problem,
     Source,
-    Values,
     check_competitors,
     edge_codes,
     run,
@@ -133,13 +131,10 @@ class Learner:
 def learn(task: Task, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
     """The solution, with the weights of X or None, and the weights v of additive features."""
     learner = Learner(task)
-    at, n_iter, trace = run(
-        learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed
-    )
+    at, rounds = run(learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed)
     N = learner.multipliers().astype(task.data.dtype)
     W = learner.W if task.data.linear else None
-    fitted = Fitted(N, W, at.slack, at.gaps, at.objective, at.dual, n_iter, trace)
-    return fitted, learner.v
+    return Fitted.of(N, W, at, rounds), learner.v
 
 
 def _rows(phi: sp.csr_array | None, dtype: Any) -> tuple[fast.Additive, int]:

@@ -26,6 +26,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.gram import Values
+from linnaeus.solvers.numerics.rounds import Rounds
 
 CLOSE = 0.995  # of the way to the boundary that a step may go
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
@@ -73,22 +74,21 @@ def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) ->
     Zero is a good start; a point where descent got stuck need not be (docs/maths/svm.md).
     """
     state = _centred(problem, v)
-    best = Optimum(v, state.U, np.inf, -np.inf, 0)
-    stalled = 0
+    best, stalled = Optimum(v, state.U, np.inf, -np.inf, 0), 0
+    rounds = Rounds(max_iter, tol)
     while True:
         h = problem.base + problem.forward(state.v)
         pull = problem.adjoint(state.U)
-        last = best.primal - best.dual
-        best = _better(problem, state, h, pull, best)
-        stalled = 0 if best.primal - best.dual < last else stalled + 1
-        closed = best.primal - best.dual <= tol * best.primal
-        if closed or best.n_iter >= max_iter or stalled >= PATIENCE:
+        best, last = _better(problem, state, h, pull, best)._replace(n_iter=rounds.n), rounds.gap
+        rounds.note(best.primal, best.primal - best.dual)
+        stalled = 0 if rounds.gap < last else stalled + 1
+        if stalled >= PATIENCE or not rounds.go_on():
             return best
         try:
             state = _step(problem, state, h, pull)
         except np.linalg.LinAlgError:  # numbers out of range
             return best
-        best = best._replace(n_iter=best.n_iter + 1)
+        rounds.n += 1
 
 
 def _centred(problem: Problem, v: Values) -> _State:

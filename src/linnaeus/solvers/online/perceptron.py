@@ -12,7 +12,6 @@ weights after each of T visits gives update l the weight (T + 1 - l) / T: it nee
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, squared_norms
+from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.online import perceptron_fast as fast
 from linnaeus.solvers.online.perceptron_fast import Log
 
@@ -35,7 +35,7 @@ class Run(NamedTuple):
     n_steps: int  # visits
     n_iter: int  # passes
     converged: bool  # whether the last pass had no update, or all margins are as wanted
-    trace: list[dict[str, float]]  # of each pass: seconds, updates, mean loss of the updates
+    trace: list[Record]  # of each pass: seconds, updates, mean loss of the updates
 
 
 class Classes(NamedTuple):
@@ -102,10 +102,9 @@ def run(
     """
     rng, work = np.random.default_rng(seed), _work(problem, W.dtype)
     order, room = problem.order, _log(problem.order.size)
-    logs, start = [_log(0)], time.perf_counter()
-    trace: list[dict[str, float]] = []
+    logs, rounds = [_log(0)], Rounds(max_iter)
     count = n_steps = 0
-    for _ in range(max_iter):
+    for _ in rounds:
         count, loss = fast.epoch(
             rng.permutation(order) if shuffle else order, RULES[rule], problem.inputs,
             problem.labels, problem.classes.arrays, W, problem.classes.scale, n_before + n_steps,
@@ -113,10 +112,9 @@ def run(
         )  # fmt: skip
         n_steps += order.size
         logs.append(Log(*(a[:count].copy() for a in room)))
-        trace.append(_record(start, count, loss, order.size))
-        if count == 0:
-            break
-    return Run(_joined(logs), n_steps, len(trace), count == 0, trace)
+        rounds.enter(updates=float(count), loss=loss / max(1, order.size))
+        rounds.done = count == 0
+    return Run(_joined(logs), n_steps, rounds.n, count == 0, rounds.trace)
 
 
 def minover(problem: Problem, *, margin: float = 0.0, max_iter: int = 20) -> Run:
@@ -131,21 +129,19 @@ def minover(problem: Problem, *, margin: float = 0.0, max_iter: int = 20) -> Run
     pairs, margins = np.zeros((n, 2), np.int32), np.zeros(n)
     dense = np.zeros(problem.n_features)
     fast.start_minover(order, F, labels, inputs.norm2, classes.scale, pairs, margins, work)
-    logs, start = [_log(0)], time.perf_counter()
-    trace: list[dict[str, float]] = []
-    n_steps, converged = 0, False
-    while len(trace) < max_iter and not converged:
+    logs, rounds, n_steps = [_log(0)], Rounds(max_iter), 0
+    for _ in rounds:
         room = _log(order.size)
         count, loss = fast.minover(
             order, order.size, margin, inputs, labels, classes.arrays, classes.scale, n_steps, F,
             pairs, margins, dense, column, change, room, work,
         )  # fmt: skip
         n_steps += count
-        converged = bool(count < order.size or order.size == 0)
+        rounds.done = bool(count < order.size or order.size == 0)
         logs.append(Log(*(a[:count] for a in room)))
         smallest = float(margins[order].min(initial=np.inf))
-        trace.append(_record(start, count, loss, order.size) | {"margin": smallest})
-    return Run(_joined(logs), n_steps, len(trace), converged, trace)
+        rounds.enter(updates=float(count), loss=loss / max(1, order.size), margin=smallest)
+    return Run(_joined(logs), n_steps, rounds.n, rounds.done, rounds.trace)
 
 
 def without_repeats(problem: Problem, rng: np.random.Generator | None) -> Problem:
@@ -225,8 +221,3 @@ def _work(problem: Problem, dtype: Any) -> fast.Work:
     F, loss, mark = np.empty(q), np.empty(q), np.zeros(problem.classes.n_nodes)
     sums = np.empty(problem.classes.arrays.p_before.size + 1)
     return fast.Work(np.empty(s, dtype), sums, F, loss, mark, np.empty(s, np.int32), np.empty(s))
-
-
-def _record(start: float, count: int, loss: float, n: int) -> dict[str, float]:
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "updates": float(count), "loss": loss / max(1, n)}

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking.ranking_svm import Descent, Ranking
@@ -64,16 +65,15 @@ def solve(
         K, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=True, taxonomy=None,
         sample_weight=sample_weight, dtype=dtype,
     )  # fmt: skip
-    descent = Descent(setting, None, 0)
-    most = max_iter * setting.live.size
+    rounds = Rounds(max_iter * setting.live.size, tol, unit=setting.scale**2)
+    descent = Descent(setting, None, 0, rounds, "psi")
     descent.certify()
-    while descent.n_iter < most and descent.psi.max() > tol:
+    for _ in rounds:
         i = int(np.argmax(descent.psi))
         y, z = descent.pair[i].tolist()
         chosen = {"example": int(setting.live[i]), "label": y, "other": z}
-        descent.trace[-1] |= chosen | {"slack": float(descent.slack[i])}
+        rounds.trace[-1] |= chosen | {"slack": float(descent.slack[i])}
         _step(descent, i, y, z, step)
-        descent.n_iter += 1
         descent.certify()
     found = descent.solution()
     if precomputed:
