@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _batches, _targets
-from linnaeus.estimators._base import TOO_LARGE
+from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
-from linnaeus.estimators.flat import check_positive
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import Problem, Run
 from linnaeus.solvers.online.perceptron_weights import Weights, growth

@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import Kernelized
 from linnaeus.estimators._linear import LARGE, LinearClassifier
-from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
 from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linnaeus.decisions import labels
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
 from linnaeus.solvers.linear import topdown as local_problems
