@@ -223,7 +223,7 @@ class TopDown(LinearClassifier):
                 X, found, weight, self.estimator, self.local == "multiclass", seed, jobs, mirrored,
                 self.sparse_,
             )  # fmt: skip
-        options = local_problems.Options(
+        options = local_problems.LocalOptions(
             METHODS[self.local][self.loss],
             self.C,
             self._bias(),
@@ -236,8 +236,8 @@ class TopDown(LinearClassifier):
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
 
     def _with_costs(
-        self, found: list[local_problems.Problem], weight: Any
-    ) -> list[local_problems.Problem]:
+        self, found: list[local_problems.LocalProblem], weight: Any
+    ) -> list[local_problems.LocalProblem]:
         """The local problems with the factors that `class_weight` means for them."""
         if self.class_weight is None:
             return found

@@ -43,7 +43,7 @@ class Network(NamedTuple):
     edge: np.ndarray  # (m,) int64
 
 
-class Work(NamedTuple):
+class CutWork(NamedTuple):
     """The state of one row: what waits where, what can be absorbed where, what flows along."""
 
     excess: np.ndarray  # (n,) int64
@@ -215,7 +215,7 @@ def closed_argmax_rows(net, scores, nonempty, w, trial, found, on):
 
     scores   : (n_rows, n) int64, in units of u;   on : (n_rows, n) bool, result
     nonempty : bool, whether a set must hold a node
-    w, trial : Work;   found : (n,) bool, work space
+    w, trial : CutWork;   found : (n,) bool, work space
     """
     rounds = 0
     for i in range(scores.shape[0]):

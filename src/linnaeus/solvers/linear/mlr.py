@@ -39,7 +39,7 @@ from linnaeus.solvers.numerics.examples import (
 from linnaeus.solvers.numerics.rounds import Rounds
 
 
-class Task(NamedTuple):
+class MlrTask(NamedTuple):
     """The problem, beside the arrays that are large."""
 
     n_classes: int
@@ -84,7 +84,7 @@ def solve(
         )
     X, t, weight = weighted_examples(X, t, C, sample_weight)
     norms = squared_norms(X, bias)
-    task = Task(
+    task = MlrTask(
         n_classes,
         coordinate_ascent.prior_mean(mean, mean_intercept, bias),
         None if start is None else (start.coef, start.intercept),
@@ -96,9 +96,9 @@ def solve(
     return coordinate_ascent.joined(parts, bias, time.perf_counter() - began)
 
 
-def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, task: Task) -> Part:
+def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, task: MlrTask) -> Part:
     """Solve the whole problem: its classes cannot be separated."""
-    run = _Run(rows, int(n_features), norms, weight, t, task)
+    run = _MlrRun(rows, int(n_features), norms, weight, t, task)
     n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
     if not coordinate_ascent.ascend(run, t.size, n_first, task.seed):
         run.finish()
@@ -107,11 +107,11 @@ def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, tas
     )
 
 
-class _Run:
+class _MlrRun:
     """The state of the problem while it is solved; also what Newton's method sees of it."""
 
     def __init__(
-        self, rows: Rows, d: int, norms: Values, weight: Values, t: Any, task: Task
+        self, rows: Rows, d: int, norms: Values, weight: Values, t: Any, task: MlrTask
     ) -> None:
         K, dtype = task.n_classes, rows.data.dtype
         self.rows, self.norms, self.weight, self.t, self.task = rows, norms, weight, t, task

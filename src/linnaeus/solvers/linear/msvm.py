@@ -114,8 +114,8 @@ class _Descent:
     """Weights, multipliers and the passes made over them."""
 
     def __init__(
-        self, problem: fast.Problem, lists: fast.Lists, n_features: int, rng: np.random.Generator,
-        rounds: Rounds,
+        self, problem: fast.MulticlassProblem, lists: fast.Lists, n_features: int,
+        rng: np.random.Generator, rounds: Rounds,
     ) -> None:  # fmt: skip
         K, dtype = problem.n_classes, problem.data.dtype
         width = -(-K * dtype.itemsize // 64) * 64 // dtype.itemsize  # whole cache lines
@@ -233,7 +233,7 @@ def _scale(X: sp.csr_array, bias: float) -> float:
 def _problem(
     X: sp.csr_array, target: npt.NDArray[np.uint32], n_classes: int, cost: Values, bias: float,
     scale: float, dtype: Any,
-) -> fast.Problem:  # fmt: skip
+) -> fast.MulticlassProblem:  # fmt: skip
     factor = scale * scale
     if not (factor > 0 and np.isfinite(factor * cost.sum())):
         raise UserError(
@@ -244,16 +244,18 @@ def _problem(
     size = np.dtype(dtype).type(bias / scale)
     squares = sp.csr_array((np.square(rows.data, dtype=float), X.indices, X.indptr), shape=X.shape)
     norm2 = squares.sum(axis=1) + float(size) ** 2
-    return fast.Problem(*rows, size, target, factor * cost, norm2, n_classes)
+    return fast.MulticlassProblem(*rows, size, target, factor * cost, norm2, n_classes)
 
 
-def _movable(problem: fast.Problem) -> npt.NDArray[np.bool_]:
+def _movable(problem: fast.MulticlassProblem) -> npt.NDArray[np.bool_]:
     """Which examples have multipliers to choose: not those without features, cost or rivals."""
     movable: npt.NDArray[np.bool_] = problem.norm2 * problem.cost > 0
     return movable if problem.n_classes > 1 else np.zeros_like(movable)
 
 
-def _first_lists(problem: fast.Problem, start: sp.csr_array | None, scale: float) -> fast.Lists:
+def _first_lists(
+    problem: fast.MulticlassProblem, start: sp.csr_array | None, scale: float
+) -> fast.Lists:
     """Lists with the multipliers of `start`, made feasible, or with none.
 
     An example without features has h_k = 1 whatever the weights: all its cost goes to one rival.
@@ -300,12 +302,12 @@ def _with_more_room(lists: fast.Lists, most: int) -> fast.Lists:
     return fast.Lists(begin, lists.size, classes, u, np.zeros_like(lists.wants))
 
 
-def _work(n_classes: int, width: int, dtype: np.dtype[Any]) -> fast.Work:
+def _work(n_classes: int, width: int, dtype: np.dtype[Any]) -> fast.MulticlassWork:
     scores = np.zeros(width, dtype=dtype)
     step = np.zeros(n_classes + 1, dtype=dtype)
     classes, moved = (np.zeros(n_classes + 1, dtype=np.uint32) for _ in range(2))
     h, D, u, new = (np.zeros(n_classes) for _ in range(4))
-    return fast.Work(scores, classes, step, moved, h, D, u, new)
+    return fast.MulticlassWork(scores, classes, step, moved, h, D, u, new)
 
 
 def _multipliers(lists: fast.Lists, n_classes: int) -> sp.csr_array:

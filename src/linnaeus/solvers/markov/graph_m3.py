@@ -59,7 +59,12 @@ class Scores:
         return np.asarray(self.K[rows] @ N, dtype=np.float64)
 
     def sweep(
-        self, problem: fast.Problem, state: fast.State, order: IntArray, space: Any, limit: int
+        self,
+        problem: fast.GraphProblem,
+        state: fast.GraphState,
+        order: IntArray,
+        space: Any,
+        limit: int,
     ) -> None:
         """Visit examples in this order."""
         if self.X is not None:
@@ -99,7 +104,7 @@ def solve(
     scores = Scores(X, K, graph.n_blocks)
     cost = C * example_weights(C, sample_weight, scores.n)
     truth = graph.codes(Y)
-    problem = fast.Problem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
+    problem = fast.GraphProblem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
     state = _start(graph, truth, cost, SLOTS if optimizer == "pairwise" else 0)
     rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol, floor=1.0)
     enough = PROMISING * tol
@@ -116,7 +121,7 @@ def solve(
     return Fitted.of(state.N, scores.W if X is not None else None, found, rounds)
 
 
-def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fast.State:
+def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fast.GraphState:
     """All weight on the true labels."""
     n = truth.shape[0]
     codes = np.zeros((n, n_slots, graph.n_edges), dtype=np.int32)
@@ -124,10 +129,10 @@ def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fas
     if n_slots:
         codes[:, 0], alpha[:, 0] = truth, cost
     full = np.zeros(1, dtype=np.int64)
-    return fast.State(np.zeros((n, graph.n_blocks)), codes, alpha, np.ones(n), full)
+    return fast.GraphState(np.zeros((n, graph.n_blocks)), codes, alpha, np.ones(n), full)
 
 
-def _widened(state: fast.State) -> fast.State:
+def _widened(state: fast.GraphState) -> fast.GraphState:
     """Twice the slots, if some labelling found none."""
     if state.full[0] == 0:
         return state
@@ -136,10 +141,12 @@ def _widened(state: fast.State) -> fast.State:
     return state._replace(codes=codes, alpha=alpha, full=np.zeros(1, dtype=np.int64))
 
 
-def _space(graph: Graph, oracle: Oracle, state: fast.State) -> fast.Space:
+def _space(graph: Graph, oracle: Oracle, state: fast.GraphState) -> fast.GraphSpace:
     q = graph.n_blocks
     y = np.zeros(graph.n_nodes, dtype=np.int8)
-    return fast.Space(np.zeros(q), np.zeros(q), np.zeros(state.alpha.shape[1]), y, oracle.work())
+    return fast.GraphSpace(
+        np.zeros(q), np.zeros(q), np.zeros(state.alpha.shape[1]), y, oracle.work()
+    )
 
 
 def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -152,7 +159,7 @@ def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def _certify(
-    graph: Graph, oracle: Oracle, problem: fast.Problem, state: fast.State, scores: Scores
+    graph: Graph, oracle: Oracle, problem: fast.GraphProblem, state: fast.GraphState, scores: Scores
 ) -> Certificate:
     """One pass over all examples: slacks, gaps, both objectives."""
     n = scores.n

@@ -22,12 +22,20 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work, code_of, find, penalise
+from linnaeus.inference.graphs_fast import (
+    Cliques,
+    Net,
+    Schedule,
+    SearchWork,
+    code_of,
+    find,
+    penalise,
+)
 
 LOCAL = 20  # steps among stored labellings after each search
 
 
-class Problem(NamedTuple):
+class GraphProblem(NamedTuple):
     """What stays the same."""
 
     net: Net
@@ -40,7 +48,7 @@ class Problem(NamedTuple):
     norm: np.ndarray  # (n,) K_ii
 
 
-class State(NamedTuple):
+class GraphState(NamedTuple):
     """What the steps change."""
 
     N: np.ndarray  # (n, n_blocks)
@@ -50,14 +58,14 @@ class State(NamedTuple):
     full: np.ndarray  # (1,) how often a labelling found no slot
 
 
-class Space(NamedTuple):
+class GraphSpace(NamedTuple):
     """Room for the example at hand."""
 
     h: np.ndarray  # (n_blocks,)
     change: np.ndarray  # (n_blocks,) of nu
     values: np.ndarray  # (n_slots,)
     y: np.ndarray  # (n_nodes,) int8
-    work: Work
+    work: SearchWork
 
 
 @njit(cache=True, nogil=True)

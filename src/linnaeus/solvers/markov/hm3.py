@@ -28,7 +28,8 @@ from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import Problem, check_competitors, edge_codes, prepare
+from linnaeus.solvers.markov.hm3_rows import MarkovProblem, check_competitors, edge_codes, prepare
+from linnaeus.solvers.numerics.examples import Rows
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.taxonomy import Taxonomy
 
@@ -114,7 +115,7 @@ def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) ->
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
 
 
-def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.Model:
+def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.ForestModel:
     """The forest, its losses by true code, and the columns in which nu is kept."""
     edges = markov_edges(taxonomy.tree, root_edges)
     forest = Forest.of(edges)
@@ -124,7 +125,9 @@ def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> f
     parents, first = np.unique(edges.parent, return_index=True)
     opening = first[np.searchsorted(parents, forest.root[is_open])].astype(np.int32)
     table = _losses_by_code(taxonomy, loss, root_edges)
-    return fast.Model(forest.above, forest.below, forest.root, column, opening, table, consistent)
+    return fast.ForestModel(
+        forest.above, forest.below, forest.root, column, opening, table, consistent
+    )
 
 
 def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
@@ -142,14 +145,14 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
 class _Ascent:
     """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
 
-    def __init__(self, problem: Problem, model: fast.Model, seed: int) -> None:
+    def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
         _, Y, cost, data = problem
         self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
         width = max(k, int(model.column.max(initial=-1)) + 1)
         self.Z = np.zeros((len(Y), width))
         self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
-        self.squares = np.maximum(data.inputs.norm2, 0.0)
+        self.examples = fast.Examples(Y, cost, np.maximum(data.inputs.norm2, 0.0), self.Z)
         self.slacks = np.zeros((len(Y), STRETCHES.size))
         self.gaps, self.exact = np.zeros(len(Y)), np.zeros(len(Y))
         self.objective = self.dual = 0.0
@@ -204,19 +207,19 @@ class _Linear(_Ascent):
 
     def __init__(self, *start: Any) -> None:
         super().__init__(*start)
-        self.rows = self.data.inputs[:3]
+        self.rows = Rows(*self.data.inputs[:3])
         self.V = np.zeros((self.data.matrix.shape[1], self.Z.shape[1]), dtype=self.dtype)
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         self.dual += fast.linear_pass(
-            order, limits, enough, self.model, *self.rows, self.Y, self.cost, self.squares,
-            self.V, self.Z, self.gaps, self.s, self.work,
+            order, limits, enough, self.model, self.rows, self.examples, self.V, self.gaps,
+            self.s, self.work,
         )  # fmt: skip
 
     def measure(self) -> float:
         norm2: float = fast.measure_linear(
-            self.model, *self.rows, self.Y, self.cost, self.V, self.Z, STRETCHES, self.slacks,
-            self.exact, self.s, self.work,
+            self.model, self.rows, self.examples, self.V, STRETCHES, self.slacks, self.exact,
+            self.s, self.work,
         )  # fmt: skip
         return norm2
 
@@ -243,15 +246,15 @@ class _Kernel(_Ascent):
             F = G @ self.N
             self.dual += fast.kernel_block(
                 block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.Y, self.cost, self.squares, F, self.Z, self.N, self.gaps, self.s, self.work,
+                self.examples, F, self.N, self.gaps, self.s, self.work,
             )  # fmt: skip
 
     def measure(self) -> float:
         total = 0.0
         for part in _blocks(len(self.Y)):
             total += fast.measure_scored(
-                part.start, self.model, self.K[part] @ self.N, self.Y, self.cost, self.Z,
-                STRETCHES, self.slacks, self.exact, self.work,
+                part.start, self.model, self.K[part] @ self.N, self.examples, STRETCHES,
+                self.slacks, self.exact, self.work,
             )  # fmt: skip
         return total
 
@@ -298,8 +301,8 @@ def _blocks(n: int) -> Iterator[slice]:
     return (slice(a, min(a + BLOCK, n)) for a in range(0, n, BLOCK))
 
 
-def _work(k: int, n_edges: int, width: int) -> fast.Work:
-    return fast.Work(
+def _work(k: int, n_edges: int, width: int) -> fast.ForestWork:
+    return fast.ForestWork(
         h=np.zeros((n_edges, 4)),
         mu=np.zeros((n_edges, 4)),
         code=np.zeros(n_edges, np.int8),

@@ -29,7 +29,7 @@ from linnaeus.solvers.markov.hm3_rows import FLOOR, Source, edge_codes, run
 from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
 
 
-class Options(NamedTuple):
+class EdgeOptions(NamedTuple):
     """How every edge is solved."""
 
     tol: float
@@ -70,18 +70,18 @@ def solve(
     tables = edge_losses(taxonomy, y, loss, root_edges, share)
     truth, n_edges = edge_codes(y, edges), edges.child.size
     blocks = local or [None] * n_edges
-    options = Options(tol / 2, max_iter, seed, FLOOR / n_edges)
+    options = EdgeOptions(tol / 2, max_iter, seed, FLOOR / n_edges)
 
     def solve_one(e: int) -> tuple[Values, Certificate, Rounds]:
         block, first = blocks[e], 2 if edges.parent[e] < 0 else 0
-        machine = Machine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
+        machine = EdgeMachine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
         return solve_edge(data if block is None else data.beside(block), machine, options)
 
     found = list((executor or Serial()).map(solve_one, [], range(n_edges)))
     return _together(found, data)
 
 
-class Machine(NamedTuple):
+class EdgeMachine(NamedTuple):
     """What one edge has to learn."""
 
     table: Values  # (n, 4) losses
@@ -91,7 +91,7 @@ class Machine(NamedTuple):
 
 
 def solve_edge(
-    data: Source, machine: Machine, options: Options
+    data: Source, machine: EdgeMachine, options: EdgeOptions
 ) -> tuple[Values, Certificate, Rounds]:
     """nu (n, 4) of one edge, its certificate, and how it was reached."""
     table, truth, first, cost = machine

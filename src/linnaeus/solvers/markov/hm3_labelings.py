@@ -33,7 +33,7 @@ from linnaeus.solvers.markov import hm3_labelings_fast as fast
 from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_rows import (
     COMPETITORS,
-    Problem,
+    MarkovProblem,
     Source,
     check_competitors,
     edge_codes,
@@ -45,18 +45,18 @@ from linnaeus.solvers.numerics.examples import Rows
 STEPS = 10  # of a visit
 
 
-class Task(NamedTuple):
+class LabelingsTask(NamedTuple):
     """What is to be learnt."""
 
     edges: Edges
-    model: fast.Model
+    model: fast.LabelingsModel
     data: Source  # without columns where all features are additive
     phi: sp.csr_array | None  # (4 n n_edges, n_additive)
 
 
 def task(
-    problem: Problem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
-) -> Task:
+    problem: MarkovProblem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
+) -> LabelingsTask:
     """Gather the arrays; `competitors` and the shape of phi are checked."""
     check_competitors(competitors)
     taxonomy, y, cost, data = problem
@@ -70,14 +70,16 @@ def task(
             f"{edges.child.size} edges with 4 codes make {n_rows:,}. Give a row for each."
         )
     fixed = competitors == "consistent", others, y, edge_codes(y, edges), tables, cost
-    model = fast.Model(forest.above, forest.below, forest.root, *fixed)
-    return Task(edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype))
+    model = fast.LabelingsModel(forest.above, forest.below, forest.root, *fixed)
+    return LabelingsTask(
+        edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype)
+    )
 
 
 class Learner:
     """The state of a run: labelings with weights, and the weights of features they make."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: LabelingsTask) -> None:
         self.task = task
         model, n_edges = task.model, task.edges.child.size
         n, k = model.truth.shape
@@ -128,7 +130,7 @@ class Learner:
                 self.pool = _doubled(self.pool)
 
 
-def learn(task: Task, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
+def learn(task: LabelingsTask, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
     """The solution, with the weights of X or None, and the weights v of additive features."""
     learner = Learner(task)
     at, rounds = run(learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed)
@@ -161,10 +163,10 @@ def _doubled(pool: Pool) -> Pool:
     return Pool(head, following, alpha, np.vstack([pool.words, np.zeros_like(pool.words)]))
 
 
-def _work(n_edges: int, n_nodes: int, n_additive: int) -> fast.Work:
+def _work(n_edges: int, n_nodes: int, n_additive: int) -> fast.LabelingsWork:
     f, h, s, d, step = (np.zeros(4 * n_edges) for _ in range(5))
     up, dev = (np.empty((n_nodes, 2)) for _ in range(2))
     word = np.empty(-(-n_nodes // 64), np.uint64)
     y, take = np.empty(n_nodes, np.int8), np.empty(n_nodes, np.int32)
     g = np.zeros((n_edges, 4))
-    return fast.Work(f, h, s, g, d, step, y, word, up, dev, take, np.zeros(n_additive))
+    return fast.LabelingsWork(f, h, s, g, d, step, y, word, up, dev, take, np.zeros(n_additive))

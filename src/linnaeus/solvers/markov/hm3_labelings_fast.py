@@ -33,7 +33,7 @@ from linnaeus.solvers.markov.labelings_fast import (
 SNAP = 1e-13
 
 
-class Model(NamedTuple):
+class LabelingsModel(NamedTuple):
     """The forest, the truth, and which labelings compete."""
 
     above: Any  # (n_edges,) int32
@@ -55,7 +55,7 @@ class Additive(NamedTuple):
     data: Any  # (nnz,) float
 
 
-class Work(NamedTuple):
+class LabelingsWork(NamedTuple):
     """Scratch of a visit."""
 
     f: Any  # (4 n_edges,) float64, scores by the features of the example

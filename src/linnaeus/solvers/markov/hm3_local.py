@@ -22,7 +22,7 @@ from linnaeus.errors import UserError
 from linnaeus.losses import Edges, markov_edges
 from linnaeus.solvers.markov import hm3_labelings
 from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import Problem, Source, prepare
+from linnaeus.solvers.markov.hm3_rows import MarkovProblem, Source, prepare
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -64,7 +64,7 @@ def solve(
 
 def prepare_local(
     X: Any, Y: Any, parent: Any, root_edges: str, local: Sequence[Any] | None, **made: Any
-) -> tuple[Problem, Edges, list[sp.csr_array | None] | None]:
+) -> tuple[MarkovProblem, Edges, list[sp.csr_array | None] | None]:
     """The problem, its edges and their own features; `made` goes to `hm3_rows.prepare`."""
     problem = prepare(X, Y, parent, **made)
     edges = markov_edges(problem.taxonomy.tree, root_edges)

@@ -27,7 +27,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference.closed_fast import closed_argmax_rows
 from linnaeus.losses import SCALINGS, node_coefficients
 from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
-from linnaeus.solvers.markov.hm3_paths_fast import Work, certify, visits
+from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
 from linnaeus.solvers.markov.hm3_rows import prepare, run
 from linnaeus.taxonomy import Taxonomy
 
@@ -101,7 +101,7 @@ def path_losses(taxonomy: Taxonomy, z: npt.NDArray[np.int8], loss: str) -> Value
     return a
 
 
-def _work(n_nodes: int) -> Work:
+def _work(n_nodes: int) -> PathsWork:
     f, g, gain, step = (np.empty(n_nodes) for _ in range(4))
     best, away = (np.empty(n_nodes, dtype=bool) for _ in range(2))
-    return Work(f, g, gain, best, away, step)
+    return PathsWork(f, g, gain, best, away, step)

@@ -25,7 +25,7 @@ from linnaeus.solvers.markov.hm3_rows_fast import add, score
 SNAP = 1e-13
 
 
-class Work(NamedTuple):
+class PathsWork(NamedTuple):
     """Scratch of a visit, (n_nodes,) each."""
 
     f: Any  # float64

@@ -55,7 +55,7 @@ class Source(NamedTuple):
             yield rows, np.ascontiguousarray(self.matrix[rows] @ W, dtype=np.float64)
 
 
-class Problem(NamedTuple):
+class MarkovProblem(NamedTuple):
     """Examples with their label sets and costs."""
 
     taxonomy: Taxonomy  # of the numbers of the nodes
@@ -73,7 +73,7 @@ def prepare(
     sample_weight: Any,
     precomputed: bool,
     dtype: Any,
-) -> Problem:
+) -> MarkovProblem:
     """The problem, once its parts are seen to fit.
 
     X : (n, d) features, or the (n, n) kernel matrix if `precomputed`;   Y : (n, n_nodes) 0/1
@@ -90,7 +90,7 @@ def prepare(
             "A row of Y has a node without its parent. Close the label sets with taxonomy.closure."
         )
     cost = C * example_weights(C, sample_weight, len(y))
-    return Problem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
+    return MarkovProblem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
 
 
 def check_competitors(competitors: str) -> None:

@@ -83,7 +83,7 @@ class Log(NamedTuple):
     step: Any  # (room,) int64, the number of the visit, from 1
 
 
-class Work(NamedTuple):
+class PerceptronWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) of the type of the weights
@@ -322,6 +322,17 @@ def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     return count, total
 
 
+class Margins(NamedTuple):
+    """Scores and margins of all examples, and room for one update."""
+
+    F: Any  # (n, n_classes) float64, scores
+    pair: Any  # (n, 2) int32, the worst pair of each example
+    margin: Any  # (n,) float64, its margin
+    dense: Any  # (n_features,) float64, zero between uses
+    column: Any  # (n,) float64
+    change: Any  # (n_classes,) float64
+
+
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
@@ -352,17 +363,13 @@ def find_pair(F, labels, j, unit, pairs, margin, work):
 
 
 @njit(cache=True, nogil=True)
-def minover(
-    order, limit, wanted, inputs, labels, classes, scale, step, F, pairs, margin, dense, column,
-    change, log, work,
-):  # fmt: skip
+def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins, log, work):
     """Mend the smallest margin, `limit` times; return how often, and the sum of the losses.
 
     order   : the examples with pairs, ascending
     wanted  : stop once all margins are above this
-    F       : (n, n_classes) float64, scores of all examples
-    pairs, margin : (n, 2) int32 and (n,) float64, the worst pair of each example
     """
+    F, pairs, margin, dense, column, change = margins
     unit, total = 0.0, 0.0
     for j in order:
         unit = max(unit, inputs.norm2[j] * scale)
@@ -404,9 +411,9 @@ def class_direction(classes, work, m, change):
 
 
 @njit(cache=True, nogil=True)
-def start_minover(order, F, labels, norm2, scale, pairs, margin, work):
+def start_minover(order, labels, norm2, scale, margins, work):
     for j in order:
-        find_pair(F, labels, j, norm2[j] * scale, pairs, margin, work)
+        find_pair(margins.F, labels, j, norm2[j] * scale, margins.pair, margins.margin, work)
 
 
 # -- sums over the log -----------------------------------------------------------------------------

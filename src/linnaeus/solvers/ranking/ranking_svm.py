@@ -137,7 +137,7 @@ class Descent:
     """Weights, multipliers and the passes made over them."""
 
     lists: fast.Lists
-    work: fast.Work
+    work: fast.RankingWork
 
     def __init__(
         self, setting: Setting, start: Ranking | None, seed: int, rounds: Rounds, stop: str
@@ -265,11 +265,12 @@ class Descent:
         """Measure the examples in order, or settle each after it is measured."""
         visit: Any = box_fast.full_pass if self.setting.box else fast.full_pass
         effort = (SWEEPS,) if self.setting.box else (ROUNDS, STEPS)
+        told = fast.Findings(self.sums, self.slack, self.psi, self.pair)
         self.sums[:] = 0.0
         for rows, search in self.setting.losses.parts(order):
             visit(
-                rows, self.problem, search, self.lists, self.W, self.work, self.sums, self.slack,
-                self.psi, self.pair, settling, *effort, self.floor,
+                rows, self.problem, search, self.lists, self.W, self.work, told, settling,
+                *effort, self.floor,
             )  # fmt: skip
 
     def record(self) -> None:

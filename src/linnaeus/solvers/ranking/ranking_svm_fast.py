@@ -35,7 +35,7 @@ EASE = 0.1  # violations below this part of the first one are left for the next 
 LOSS, GAP, NORM, MOVED, PSI, ACTIVE = range(6)  # sums over the examples of a pass
 
 
-class Problem(NamedTuple):
+class RankingProblem(NamedTuple):
     """Examples, each with at least one label and one class that is none."""
 
     indptr: Any  # (n + 1,) int64, rows of features: linear kernel
@@ -63,7 +63,7 @@ class Lists(NamedTuple):
     quiet: Any  # (n,) int64, full visits in a row that found nothing near
 
 
-class Work(NamedTuple):
+class RankingWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) float, of the type of the weights
@@ -72,6 +72,15 @@ class Work(NamedTuple):
     step: Any  # Vector, the sum of all moves
     u: Any  # Vector, one direction
     found: Any  # Found
+
+
+class Findings(NamedTuple):
+    """What a pass over examples tells."""
+
+    sums: Any  # (6,) float64, over the visits, added; of psi the largest
+    slack: Any  # (n,) float64
+    psi: Any  # (n,) float64
+    pair: Any  # (n, 2) int32, the most violated pair
 
 
 # -- scores and weights ----------------------------------------------------------------------------
@@ -296,18 +305,15 @@ def leave(problem, lists, W, i, work, out):
 
 
 @njit(cache=True, nogil=True)
-def full_pass(
-    order, problem, search, lists, W, work, out, slack, psi, pair, settling, rounds, steps, floor
-):
+def full_pass(order, problem, search, lists, W, work, told, settling, rounds, steps, floor):
     """Measure the examples in `order`; where asked for, settle each over all its pairs.
 
     The most violated pair joins the list in each round.
 
-    out        : (6,) float64  sums over the visits, added; of psi the largest
-    slack, psi : (n,) float64  of every example
-    pair       : (n, 2) int32  the most violated pair
-    floor      : (n,) float64  gains that are rounding
+    told  : Findings
+    floor : (n,) float64  gains that are rounding
     """
+    out, slack, psi, pair = told
     L, margin, found, H = problem.L, problem.margin, work.found, work.H
     for i in order:
         attribute_scores(problem, W, i, work.u, work)
@@ -335,7 +341,7 @@ def full_pass(
 
 @njit(cache=True, nogil=True)
 def short_pass(order, problem, lists, W, steps, floor, work, out):
-    """Visit the examples in `order`, each over its listed pairs; `out` as in `full_pass`."""
+    """Visit the examples in `order`, each over its listed pairs; `out` as in `Findings`."""
     for i in order:
         b, m, u, H = lists.begin[i], lists.size[i], work.u, work.H
         for j in range(b, b + m):
