@@ -9,9 +9,9 @@ for every wrong class k != t_i, with a_i = sum_k u_ik <= c_i:
                 w_k = sum_{i: t_i = k} a_i x_i - sum_{i: t_i != k} u_ik x_i.
 
 One example's multipliers are made optimal at a time, the sequential dual method of [Keerthi2008];
-`crammer_fast` has the step. Full passes over all classes alternate with short passes over the
+`msvm_fast` has the step. Full passes over all classes alternate with short passes over the
 classes whose multipliers are positive. Once that has taken as long as the interior point method
-would (`crammer_interior`: few classes and features), that one finishes. The certificate is the
+would (`msvm_interior`: few classes and features), that one finishes. The certificate is the
 duality gap at the final weights,
 
     P - D = sum_i ( c_i loss_i - sum_k u_ik h_ik ),     h_ik = 1 + w_k.x_i - w_{t_i}.x_i,

@@ -11,7 +11,7 @@ solved in blocks, each a task of its own. A block goes through
        fallen far enough; then a sweep over all examples gives the exact gap, P - D, and who
        matters now. The block is done when the gap is at most `tol` times its objective.
 
-The steps are in `dual_fast`. Every class is at most its own gap away from its optimum.
+The steps are in `svm_fast`. Every class is at most its own gap away from its optimum.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Every problem copies its rows with the features that occur in them numbered anew, so that its
 weights fit in a cache, and is handed to one of the solvers for whole matrices:
 
-    "hinge", "squared_hinge"   one support vector machine per class (`dual`)
+    "hinge", "squared_hinge"   one support vector machine per class (`svm`)
     "logistic"                 one logistic regression per class (`logistic`)
-    "crammer"                  one multiclass support vector machine (`crammer`); where a row has
-                               several classes the ranking machine (`ranking`), which is the same
+    "crammer"                  one multiclass support vector machine (`msvm`); where a row has
+                               several classes the ranking machine (`ranking_svm`), which is the same
                                for one [Cai2008] section 4
-    "softmax"                  one multinomial logistic regression (`softmax`); a row with m classes
+    "softmax"                  one multinomial logistic regression (`mlr`); a row with m classes
                                is given m times, once with each, with 1/m of its weight
 
 To the last two a row with none or all of the classes says nothing: it is left out.
@@ -166,7 +166,7 @@ def _machines(
     options: LocalOptions,
     problem: LocalProblem,
 ) -> Local:
-    """One support vector machine per class, in the blocks of `dual`."""
+    """One support vector machine per class, in the blocks of `svm`."""
     dtype, k, d = part.data.dtype, problem.Y.shape[1], features.size
     common = svm.SvmOptions(
         options.method == "squared_hinge", options.bias, options.tol, options.max_iter,

@@ -28,6 +28,7 @@ from numba import njit
 
 from linnaeus.inference.maxsum_fast import best, climb
 from linnaeus.solvers.markov.hm3_pairs_fast import code_of, pairwise
+from linnaeus.solvers.numerics.scores_fast import score_all
 
 
 class ForestModel(NamedTuple):
@@ -210,23 +211,6 @@ def visit(model, y, score, z, cost, square, limit, enough, work):
 
 
 @njit(cache=True, nogil=True)
-def add_scores(V, ix, xs, s):
-    """``s = V'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    s[:] = 0.0
-    whole = ix.size - ix.size % 4
-    for t in range(0, whole, 4):
-        v0, v1, v2, v3 = V[ix[t]], V[ix[t + 1]], V[ix[t + 2]], V[ix[t + 3]]
-        x0, x1, x2, x3 = xs[t], xs[t + 1], xs[t + 2], xs[t + 3]
-        for j in range(width):
-            s[j] += (x0 * v0[j] + x1 * v1[j]) + (x2 * v2[j] + x3 * v3[j])
-    for t in range(whole, ix.size):
-        v0, x0 = V[ix[t]], xs[t]
-        for j in range(width):
-            s[j] += x0 * v0[j]
-
-
-@njit(cache=True, nogil=True)
 def add_step(V, ix, xs, s, moved, n_moved):
     """``V += x s'``, column by column where few changed."""
     if 6 * n_moved > s.size:
@@ -262,7 +246,7 @@ def linear_pass(order, limits, enough, model, rows, examples, V, gaps, s, work):
     for k in range(order.size):
         i = order[k]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, s)
+        score_all(V, ix, xs, s)
         copy(s, work.score)
         gaps[i], rise, n_moved = visit(
             model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
@@ -354,7 +338,7 @@ def measure_linear(model, rows, examples, V, stretches, slacks, gaps, s, work):
     (indptr, indices, data), (Y, costs, _, Z), total = rows, examples, 0.0
     for i in range(Y.shape[0]):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, s)
+        score_all(V, ix, xs, s)
         copy(s, work.score)
         gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm

@@ -17,9 +17,9 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges
 from linnaeus.solvers.markov.fitted import Certificate, Values
-from linnaeus.solvers.markov.hm3_rows_fast import Inputs
 from linnaeus.solvers.numerics.examples import Rows, example_weights, squared_norms
 from linnaeus.solvers.numerics.rounds import Rounds
+from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.taxonomy import Taxonomy
 
 Array = npt.NDArray[np.floating[Any]]

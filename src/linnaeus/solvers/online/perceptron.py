@@ -21,10 +21,10 @@ import scipy.sparse as sp
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, squared_norms
 from linnaeus.solvers.numerics.rounds import Record, Rounds
+from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.solvers.online import perceptron_fast as fast
 from linnaeus.solvers.online.perceptron_fast import Log
 
-Values = npt.NDArray[np.float64]
 RULES = {"perceptron": fast.PERCEPTRON, "top": fast.TOP, "hinge": fast.HINGE}
 
 
@@ -61,7 +61,7 @@ class Classes(NamedTuple):
 class OnlineProblem(NamedTuple):
     """Examples, their labels, and the classes."""
 
-    inputs: fast.Inputs
+    inputs: Inputs
     labels: fast.Labels
     classes: Classes
     order: npt.NDArray[np.int64]  # the examples that have a label and a class that is none
@@ -72,10 +72,10 @@ def build(X: sp.csr_array | None, K: Any, Y: sp.csr_array, classes: Classes) -> 
     """A problem on rows of features X, or on a kernel matrix K where X is None; Y is 0/1."""
     if X is None:
         empty, K = sp.csr_array((K.shape[0], 0), dtype=K.dtype), np.ascontiguousarray(K)
-        inputs = fast.Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
+        inputs = Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
     else:
         none = np.empty((0, 0), X.dtype)
-        inputs = fast.Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
+        inputs = Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
     Y = sp.csr_array(Y, copy=True)
     Y.sort_indices()
     count = np.diff(Y.indptr)

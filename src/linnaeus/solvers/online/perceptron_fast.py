@@ -25,19 +25,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from linnaeus.solvers.numerics.scores_fast import score_all
+
 CLOSE = 1e-9  # scores that differ by less than this part are tied
 NOTHING = 1e-10  # a margin below this part of its natural size is 0
 PERCEPTRON, TOP, HINGE = range(3)
-
-
-class Inputs(NamedTuple):
-    """Rows of features, or else a kernel matrix."""
-
-    indptr: Any  # (n + 1,) int64
-    indices: Any  # uint32
-    data: Any  # float
-    K: Any  # (n, n) float; (0, 0) for rows of features
-    norm2: Any  # (n,) float64, ||x_i||^2
 
 
 class Classes(NamedTuple):
@@ -96,23 +88,6 @@ class PerceptronWork(NamedTuple):
 
 
 # -- scores and weights ----------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    s[:] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for r in range(width):
-            s[r] += (x0 * w0[r] + x1 * w1[r]) + (x2 * w2[r] + x3 * w3[r])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for r in range(width):
-            s[r] += x0 * w0[r]
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ and scores F_y = sum_r l_r(y) w_r.x_i. With reach_p = D(p), or 1 for margin resc
     a_ip >= 0,   sum_p a_ip <= c_i  (`example`),  or  a_ip <= c_i  (`pair`),
 
 whose gradient is H. Examples are visited in random order; each keeps the pairs with a > 0, takes in
-the most violated one and moves mass between two pairs at a time (`ranking_fast`). Full visits
+the most violated one and moves mass between two pairs at a time (`ranking_svm_fast`). Full visits
 alternate with short ones to the listed pairs only; examples that are far from any violation are
 visited less often. The certificate is the duality gap at the final weights, in which no term is
 negative, and psi, the largest violation of the optimality conditions [Cai2008] (4.29), (4.30):

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Loops of the ranking machine with one slack per example: visits to one after the other.
 
-H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_pairs_fast`.
+H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_svm_pairs_fast`.
 Each example keeps a list of its pairs with a > 0. A visit computes the scores s of the attributes,
 which its steps then change by themselves: a step d along a direction u of attributes adds
 d u ||x_i||^2 to s, and d u x_i' to the weights in the end,
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from linnaeus.solvers.numerics.scores_fast import score_all
 from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
     add,
     class_score,
@@ -84,24 +85,6 @@ class Findings(NamedTuple):
 
 
 # -- scores and weights ----------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    for k in range(width):
-        s[k] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for k in range(width):
-            s[k] += (x0 * w0[k] + x1 * w1[k]) + (x2 * w2[k] + x3 * w3[k])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for k in range(width):
-            s[k] += x0 * w0[k]
 
 
 @njit(cache=True, nogil=True)

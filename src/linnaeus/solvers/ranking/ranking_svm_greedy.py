@@ -7,7 +7,7 @@
             drop what is 0                                           [Cai2008] Algorithm 2
 
 All scores are kept, as rows of the kernel matrix are added up: n^2 numbers, and n scores of every
-attribute. Use `ranking.solve` for large problems: it has the same optimum.
+attribute. Use `ranking_svm.solve` for large problems: it has the same optimum.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def solve(
     max_iter: int = 1000,
     dtype: Any = np.float64,
 ) -> Ranking:
-    """The same problem as `ranking.solve`.
+    """The same problem as `ranking_svm.solve`.
 
     step : what is made optimal at a time, "8a" (one example) or "8b" (all lists)
     tol : stop when psi is at most this
