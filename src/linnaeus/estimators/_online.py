@@ -1,6 +1,6 @@
 """What the Perceptrons and Hieron share: passes, batches, new classes, answers.
 
-Weights are kept for attributes, see `solvers.online.perceptron_weights`; those of classes are made from
+Weights are kept for attributes, see `online.perceptron_weights`; those of classes are made from
 them when asked for. Scores are X w L', or with another kernel (k C) L', C the coefficients of the
 examples.
 """
@@ -41,7 +41,7 @@ def _is_table(attributes: Any) -> bool:
 class Online(Ranked):
     """Base of estimators that learn from one example after the other.
 
-    A subclass has `_rule()`, which of `solvers.online.perceptron.RULES` it follows, and `_averages()`.
+    A subclass has `_rule()`, which of `online.perceptron.RULES` it follows, and `_averages()`.
     """
 
     max_iter: int

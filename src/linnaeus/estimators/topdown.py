@@ -28,7 +28,7 @@ from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
 
-METHODS: dict[str, dict[str | None, str]] = {  # local and loss -> what `solvers.linear.topdown` calls it
+METHODS: dict[str, dict[str | None, str]] = {  # local and loss -> what `linear.topdown` calls it
     "binary": {
         None: "squared_hinge",
         "squared_hinge": "squared_hinge",

@@ -6,8 +6,8 @@ weights fit in a cache, and is handed to one of the solvers for whole matrices:
     "hinge", "squared_hinge"   one support vector machine per class (`svm`)
     "logistic"                 one logistic regression per class (`logistic`)
     "crammer"                  one multiclass support vector machine (`msvm`); where a row has
-                               several classes the ranking machine (`ranking_svm`), which is the same
-                               for one [Cai2008] section 4
+                               several classes the ranking machine (`ranking_svm`), which is the
+                               same for one [Cai2008] section 4
     "softmax"                  one multinomial logistic regression (`mlr`); a row with m classes
                                is given m times, once with each, with 1/m of its weight
 

@@ -1,7 +1,7 @@
 """The ranking problem as its loops see it: examples, losses, lists of pairs.
 
-See `ranking_svm` for the problem. Features far from 1 are divided by a power of two, and rows that have
-no pair (no label, all labels, no weight) are left out; `Setting` remembers both.
+See `ranking_svm` for the problem. Features far from 1 are divided by a power of two, and rows that
+have no pair (no label, all labels, no weight) are left out; `Setting` remembers both.
 """
 
 from __future__ import annotations
