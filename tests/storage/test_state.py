@@ -404,7 +404,7 @@ def test_deep_nesting_is_refused():
         from_state(State(tree, {}, {}))
 
 
-FLAT = "linnaeus.estimators.flat:FlatSVM"
+FLAT = "linnaeus.estimators.svm:FlatSVM"
 A = {"a": np.arange(3), "b": np.array([0, 1, 9], np.int32), "f": np.ones(2)}
 CSR = {"$sparse": "csr_array", "shape": [2, 2], "data": {"$array": "f"}}
 
@@ -417,8 +417,8 @@ CSR = {"$sparse": "csr_array", "shape": [2, 2], "data": {"$array": "f"}}
         {"$object": "builtins:object", "attributes": {}},
         {"$object": "subprocess:Popen", "attributes": {"args": "true"}},
         {"$object": "linnaeus.files:LineReader", "attributes": {}},
-        {"$object": "linnaeus.estimators.flat:np", "attributes": {}},
-        {"$object": "linnaeus.estimators.flat", "attributes": {}},
+        {"$object": "linnaeus.estimators.svm:np", "attributes": {}},
+        {"$object": "linnaeus.estimators.svm", "attributes": {}},
         {"$object": ["os", "system"], "attributes": {}},
         {"$object": FLAT},
         {"$object": FLAT, "attributes": [1]},

@@ -53,7 +53,7 @@ class Schedule(NamedTuple):
     way: np.ndarray  # (n_rounds, n_edges), -1: to all members, damped
 
 
-class Work(NamedTuple):
+class SearchWork(NamedTuple):
     """Space for one row."""
 
     T: np.ndarray  # (clique entries,)

@@ -43,7 +43,7 @@ class Network(NamedTuple):
     edge: np.ndarray  # (m,) int64
 
 
-class Work(NamedTuple):
+class CutWork(NamedTuple):
     """The state of one row: what waits where, what can be absorbed where, what flows along."""
 
     excess: np.ndarray  # (n,) int64
@@ -173,14 +173,6 @@ def _reach(net, w, root, on):
 
 
 @njit(cache=True, nogil=True)
-def _copy(a, b):
-    """Write the flow of work space `a` into `b`."""
-    b.excess[:] = a.excess
-    b.room[:] = a.room
-    b.flow[:] = a.flow
-
-
-@njit(cache=True, nogil=True)
 def _force_root(net, s, w, trial, found, on):
     """Write the best set with at least one root into `on`, for a row whose best set is empty.
 
@@ -215,7 +207,7 @@ def closed_argmax_rows(net, scores, nonempty, w, trial, found, on):
 
     scores   : (n_rows, n) int64, in units of u;   on : (n_rows, n) bool, result
     nonempty : bool, whether a set must hold a node
-    w, trial : Work;   found : (n,) bool, work space
+    w, trial : CutWork;   found : (n,) bool, work space
     """
     rounds = 0
     for i in range(scores.shape[0]):

@@ -16,7 +16,7 @@ import numpy as np
 
 from linnaeus.estimators.hieron import Hieron
 from linnaeus.estimators.perceptron import HierarchicalPerceptron
-from linnaeus.estimators.ranking import RankingSVM
+from linnaeus.estimators.ranking_svm import RankingSVM
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.induction import learn_taxonomy
 from linnaeus.protocols import (

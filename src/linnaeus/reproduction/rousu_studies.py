@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators.flat import FlatSVM
-from linnaeus.estimators.rls import HierarchicalRLS
+from linnaeus.estimators.hrls import HierarchicalRLS
+from linnaeus.estimators.svm import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.metrics import hierarchical_loss, symmetric_difference_loss, zero_one_loss
 from linnaeus.protocols import spread_of_sums

@@ -27,18 +27,21 @@ _CLASSES = {
     "linnaeus.estimators._targets": "Targets",
     "linnaeus.estimators._topdown_decode": "Decoder",
     "linnaeus.estimators._topdown_local": "BaseModels LinearModels",
-    "linnaeus.estimators.correlated": "CorrelatedMNL",
-    "linnaeus.estimators.flat": "FlatLogistic FlatSVM",
+    "linnaeus.estimators.corrmnl": "CorrelatedMNL",
+    "linnaeus.estimators.svm": "FlatSVM",
+    "linnaeus.estimators.logistic": "FlatLogistic",
     "linnaeus.estimators.graph_m3": "GraphM3",
     "linnaeus.estimators.hblr": "HBLR Layout",
     "linnaeus.estimators.hieron": "Hieron",
     "linnaeus.estimators.hm3": "HM3",
-    "linnaeus.estimators.multiclass": "MulticlassLogistic MulticlassSVM",
-    "linnaeus.estimators.orthogonal": "OrthogonalTransfer",
+    "linnaeus.estimators.mlr": "MulticlassLogistic",
+    "linnaeus.estimators.msvm": "MulticlassSVM",
+    "linnaeus.estimators.ot": "OrthogonalTransfer",
     "linnaeus.estimators.perceptron": "HierarchicalPerceptron",
-    "linnaeus.estimators.ranking": "RankingSVM",
-    "linnaeus.estimators.recursive": "RecursiveLogistic RecursiveSVM",
-    "linnaeus.estimators.rls": "HierarchicalRLS",
+    "linnaeus.estimators.ranking_svm": "RankingSVM",
+    "linnaeus.estimators.rr_lr": "RecursiveLogistic",
+    "linnaeus.estimators.rr_svm": "RecursiveSVM",
+    "linnaeus.estimators.hrls": "HierarchicalRLS",
     "linnaeus.estimators.topdown": "TopDown",
     "linnaeus.features.tables": "TableFeatures",
     "linnaeus.inference.graphs": "Graph",
@@ -79,8 +82,8 @@ ALLOWED = frozenset(
 # Attributes that are not kept, and what they are after loading; those of _GONE are not there.
 _GONE = object()
 _FIXED: dict[str, dict[str, Any]] = {
-    "linnaeus.estimators.correlated:CorrelatedMNL": {"callback": None},  # tells of progress
-    "linnaeus.estimators.flat:FlatSVM": {"duals_": _GONE},  # only a faster start of the next fit
+    "linnaeus.estimators.corrmnl:CorrelatedMNL": {"callback": None},  # tells of progress
+    "linnaeus.estimators.svm:FlatSVM": {"duals_": _GONE},  # only a faster start of the next fit
     "sklearn.pipeline:Pipeline": {"memory": None},  # a folder of pickles
 }
 

@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 
 
-class Problem(NamedTuple):
+class MulticlassProblem(NamedTuple):
     """The examples and their costs."""
 
     indptr: Any  # (n + 1,) int64
@@ -50,7 +50,7 @@ class Lists(NamedTuple):
     wants: Any  # (n,) bool, whether a full pass found more classes than there was room for
 
 
-class Work(NamedTuple):
+class MulticlassWork(NamedTuple):
     """Scratch of a visit; slot 0 of `classes` and `step` is the example's own class."""
 
     scores: Any  # (width,) float

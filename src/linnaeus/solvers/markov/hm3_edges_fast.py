@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from linnaeus.solvers.linear.msvm_fast import root
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 
 @njit(cache=True, nogil=True)

@@ -19,26 +19,19 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from linnaeus.inference.maxsum_fast import best, best_other
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
-from linnaeus.solvers.markov.labelings_fast import (
-    code,
-    drop,
-    give,
-    has_room,
-    mean_worth,
-    pack,
-    worst,
-)
+from linnaeus.solvers.markov.labelings_fast import appraise, has_room, prune, slot_of, worst
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 SNAP = 1e-13
 
 
-class Model(NamedTuple):
+class LabelingsModel(NamedTuple):
     """The forest, the truth, and which labelings compete."""
 
     above: Any  # (n_edges,) int32
     below: Any  # (n_edges,) int32
     root: Any  # (n_roots,) int32
+    start: Any  # (n_edges,) int64, 4 e
     consistent: Any  # bool
     others: Any  # bool, whether the truth is no competitor
     truth: Any  # (n, n_nodes) int8
@@ -55,17 +48,18 @@ class Additive(NamedTuple):
     data: Any  # (nnz,) float
 
 
-class Work(NamedTuple):
+class LabelingsWork(NamedTuple):
     """Scratch of a visit."""
 
     f: Any  # (4 n_edges,) float64, scores by the features of the example
     h: Any  # (4 n_edges,) float64, scores by the additive map
     s: Any  # (4 n_edges,) float64, both together
     g: Any  # (n_edges, 4) float64
+    flat: Any  # (4 n_edges,) float64, the same in one piece
     d: Any  # (4 n_edges,) float64, direction
     step: Any  # (4 n_edges,) float64, sum of steps
     y: Any  # (n_nodes,) int8
-    word: Any  # (n_words,) uint64
+    code: Any  # (n_edges,) int8, of y
     up: Any  # (n_nodes, 2) float64
     dev: Any  # (n_nodes, 2) float64
     take: Any  # (n_nodes,) int32
@@ -124,7 +118,7 @@ def gradient(model, i, s, g):
 
 @njit(cache=True, nogil=True)
 def find_best(model, i, work):
-    """The best competitor at `work.g`, into `work.y`; returns what it is worth."""
+    """The best competitor at `work.g`, into `work.y` and `code`; returns what it is worth."""
     if model.others:
         best_other(model.above, model.below, model.root, work.g, model.consistent, model.truth[i],
                    work.up, work.dev, work.take, work.y)  # fmt: skip
@@ -134,20 +128,19 @@ def find_best(model, i, work):
     for e in range(model.below.size):
         p = model.above[e]
         on = 1 if p < 0 else work.y[p]
-        total += work.g[e, 2 * on + work.y[model.below[e]]]
+        work.code[e] = 2 * on + work.y[model.below[e]]
+        total += work.g[e, work.code[e]]
     return total
 
 
 @njit(cache=True, nogil=True)
-def direction(model, away, towards, d):
+def direction(away, towards, d):
     """d = onehot(away) - onehot(towards); returns ||d||^2."""
     d[:] = 0.0
     size = 0.0
-    for e in range(model.below.size):
-        a = code(away, model.above[e], model.below[e])
-        b = code(towards, model.above[e], model.below[e])
-        if a != b:
-            d[4 * e + a], d[4 * e + b] = 1.0, -1.0
+    for e in range(away.size):
+        if away[e] != towards[e]:
+            d[4 * e + away[e]], d[4 * e + towards[e]] = 1.0, -1.0
             size += 2.0
     return size
 
@@ -156,19 +149,21 @@ def direction(model, away, towards, d):
 def pairwise_step(model, additive, i, norm2, pool, v, work):
     """One step at the gradient `work.g`; returns its size, 0 at the optimum of the block."""
     top = find_best(model, i, work)
-    pack(work.y, work.word)
-    slot, bottom = worst(pool, i, model.above, model.below, work.g)
-    if top <= bottom:
+    appraise(pool, i, model.start, work.flat)
+    slot = worst(pool, i)
+    if slot < 0 or top <= pool.worth[slot]:
         return 0.0
-    size = direction(model, pool.words[slot], work.word, work.d)
+    gain = top - pool.worth[slot]
+    size = direction(pool.codes[slot], work.code, work.d)
     curvature = norm2 * size + additive_norm(additive, i, work.d, work.sum)
     tau = pool.alpha[slot]
-    if curvature * (tau - SNAP * model.cost[i]) > top - bottom:
-        tau = (top - bottom) / curvature
+    if curvature * (tau - SNAP * model.cost[i]) > gain:
+        tau = gain / curvature
         pool.alpha[slot] -= tau
     else:
-        drop(pool, i, slot)
-    give(pool, i, work.word, tau)
+        pool.alpha[slot] = 0.0
+    pool.alpha[slot_of(pool, i, work.code)] += tau
+    prune(pool, i, -1)
     additive_add(additive, i, work.d, tau, v)
     return tau
 
@@ -208,4 +203,4 @@ def certify(model, start, F, pool, work, slack, gaps):
         i = start + r
         gradient(model, i, F[r], work.g)
         slack[i] = find_best(model, i, work)
-        gaps[i] = model.cost[i] * slack[i] - mean_worth(pool, i, model.above, model.below, work.g)
+        gaps[i] = model.cost[i] * slack[i] - appraise(pool, i, model.start, work.flat)

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from numba import njit
 
 from linnaeus.inference.closed_fast import closed_argmax
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 SNAP = 1e-13
 
 
-class Work(NamedTuple):
+class PathsWork(NamedTuple):
     """Scratch of a visit, (n_nodes,) each."""
 
     f: Any  # float64

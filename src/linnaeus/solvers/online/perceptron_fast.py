@@ -25,19 +25,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from linnaeus.solvers.numerics.scores_fast import score_all
+
 CLOSE = 1e-9  # scores that differ by less than this part are tied
 NOTHING = 1e-10  # a margin below this part of its natural size is 0
 PERCEPTRON, TOP, HINGE = range(3)
-
-
-class Inputs(NamedTuple):
-    """Rows of features, or else a kernel matrix."""
-
-    indptr: Any  # (n + 1,) int64
-    indices: Any  # uint32
-    data: Any  # float
-    K: Any  # (n, n) float; (0, 0) for rows of features
-    norm2: Any  # (n,) float64, ||x_i||^2
 
 
 class Classes(NamedTuple):
@@ -83,7 +75,7 @@ class Log(NamedTuple):
     step: Any  # (room,) int64, the number of the visit, from 1
 
 
-class Work(NamedTuple):
+class PerceptronWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) of the type of the weights
@@ -96,23 +88,6 @@ class Work(NamedTuple):
 
 
 # -- scores and weights ----------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    s[:] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for r in range(width):
-            s[r] += (x0 * w0[r] + x1 * w1[r]) + (x2 * w2[r] + x3 * w3[r])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for r in range(width):
-            s[r] += x0 * w0[r]
 
 
 @njit(cache=True, nogil=True)
@@ -322,6 +297,17 @@ def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     return count, total
 
 
+class Margins(NamedTuple):
+    """Scores and margins of all examples, and room for one update."""
+
+    F: Any  # (n, n_classes) float64, scores
+    pair: Any  # (n, 2) int32, the worst pair of each example
+    margin: Any  # (n,) float64, its margin
+    dense: Any  # (n_features,) float64, zero between uses
+    column: Any  # (n,) float64
+    change: Any  # (n_classes,) float64
+
+
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
@@ -352,17 +338,13 @@ def find_pair(F, labels, j, unit, pairs, margin, work):
 
 
 @njit(cache=True, nogil=True)
-def minover(
-    order, limit, wanted, inputs, labels, classes, scale, step, F, pairs, margin, dense, column,
-    change, log, work,
-):  # fmt: skip
+def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins, log, work):
     """Mend the smallest margin, `limit` times; return how often, and the sum of the losses.
 
     order   : the examples with pairs, ascending
     wanted  : stop once all margins are above this
-    F       : (n, n_classes) float64, scores of all examples
-    pairs, margin : (n, 2) int32 and (n,) float64, the worst pair of each example
     """
+    F, pairs, margin, dense, column, change = margins
     unit, total = 0.0, 0.0
     for j in order:
         unit = max(unit, inputs.norm2[j] * scale)
@@ -404,9 +386,9 @@ def class_direction(classes, work, m, change):
 
 
 @njit(cache=True, nogil=True)
-def start_minover(order, F, labels, norm2, scale, pairs, margin, work):
+def start_minover(order, labels, norm2, scale, margins, work):
     for j in order:
-        find_pair(F, labels, j, norm2[j] * scale, pairs, margin, work)
+        find_pair(margins.F, labels, j, norm2[j] * scale, margins.pair, margins.margin, work)
 
 
 # -- sums over the log -----------------------------------------------------------------------------

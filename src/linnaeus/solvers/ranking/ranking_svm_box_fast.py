@@ -114,15 +114,12 @@ def measure(problem, search, lists, i, joining, found, out, best):
 
 
 @njit(cache=True, nogil=True)
-def full_pass(
-    order, problem, search, lists, W, work, out, slack, psi, pair, settling, sweeps, floor
-):
+def full_pass(order, problem, search, lists, W, work, told, settling, sweeps, floor):
     """Measure the examples in `order`, and settle each where that is asked for.
 
-    out        : (6,) float64  sums over the visits, added; of psi the largest
-    slack, psi : (n,) float64  of every example
-    pair       : (n, 2) int32  the pair with the largest psi
+    told : Findings; the pair of an example is that with the largest psi
     """
+    out, slack, psi, pair = told
     for i in order:
         attribute_scores(problem, W, i, work.u, work)
         class_scores(problem.L, work.s, work.found.F)

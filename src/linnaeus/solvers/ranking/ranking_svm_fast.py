@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Loops of the ranking machine with one slack per example: visits to one after the other.
 
-H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_pairs_fast`.
+H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_svm_pairs_fast`.
 Each example keeps a list of its pairs with a > 0. A visit computes the scores s of the attributes,
 which its steps then change by themselves: a step d along a direction u of attributes adds
 d u ||x_i||^2 to s, and d u x_i' to the weights in the end,
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from linnaeus.solvers.numerics.scores_fast import score_all
 from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
     add,
     class_score,
@@ -35,7 +36,7 @@ EASE = 0.1  # violations below this part of the first one are left for the next 
 LOSS, GAP, NORM, MOVED, PSI, ACTIVE = range(6)  # sums over the examples of a pass
 
 
-class Problem(NamedTuple):
+class RankingProblem(NamedTuple):
     """Examples, each with at least one label and one class that is none."""
 
     indptr: Any  # (n + 1,) int64, rows of features: linear kernel
@@ -63,7 +64,7 @@ class Lists(NamedTuple):
     quiet: Any  # (n,) int64, full visits in a row that found nothing near
 
 
-class Work(NamedTuple):
+class RankingWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) float, of the type of the weights
@@ -74,25 +75,16 @@ class Work(NamedTuple):
     found: Any  # Found
 
 
+class Findings(NamedTuple):
+    """What a pass over examples tells."""
+
+    sums: Any  # (6,) float64, over the visits, added; of psi the largest
+    slack: Any  # (n,) float64
+    psi: Any  # (n,) float64
+    pair: Any  # (n, 2) int32, the most violated pair
+
+
 # -- scores and weights ----------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    for k in range(width):
-        s[k] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for k in range(width):
-            s[k] += (x0 * w0[k] + x1 * w1[k]) + (x2 * w2[k] + x3 * w3[k])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for k in range(width):
-            s[k] += x0 * w0[k]
 
 
 @njit(cache=True, nogil=True)
@@ -296,18 +288,15 @@ def leave(problem, lists, W, i, work, out):
 
 
 @njit(cache=True, nogil=True)
-def full_pass(
-    order, problem, search, lists, W, work, out, slack, psi, pair, settling, rounds, steps, floor
-):
+def full_pass(order, problem, search, lists, W, work, told, settling, rounds, steps, floor):
     """Measure the examples in `order`; where asked for, settle each over all its pairs.
 
     The most violated pair joins the list in each round.
 
-    out        : (6,) float64  sums over the visits, added; of psi the largest
-    slack, psi : (n,) float64  of every example
-    pair       : (n, 2) int32  the most violated pair
-    floor      : (n,) float64  gains that are rounding
+    told  : Findings
+    floor : (n,) float64  gains that are rounding
     """
+    out, slack, psi, pair = told
     L, margin, found, H = problem.L, problem.margin, work.found, work.H
     for i in order:
         attribute_scores(problem, W, i, work.u, work)
@@ -335,7 +324,7 @@ def full_pass(
 
 @njit(cache=True, nogil=True)
 def short_pass(order, problem, lists, W, steps, floor, work, out):
-    """Visit the examples in `order`, each over its listed pairs; `out` as in `full_pass`."""
+    """Visit the examples in `order`, each over its listed pairs; `out` as in `Findings`."""
     for i in order:
         b, m, u, H = lists.begin[i], lists.size[i], work.u, work.H
         for j in range(b, b + m):

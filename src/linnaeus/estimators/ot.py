@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.estimators.flat import check_positive
-from linnaeus.estimators.multiclass import _Multiclass
+from linnaeus.estimators._base import check_positive
+from linnaeus.estimators._multiclass import Multiclass
 from linnaeus.inference import paths
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot, ot_nodes, ot_rda
@@ -25,7 +25,7 @@ from linnaeus.taxonomy import Taxonomy
 OPTIMIZERS = {"dual": ot.solve, "rda": ot_rda.solve}
 
 
-class OrthogonalTransfer(_Multiclass):
+class OrthogonalTransfer(Multiclass):
     """Choose the best child from the top down; weights of nodes orthogonal to their ancestors'.
 
     Parameters

@@ -14,8 +14,8 @@ from typing import Any, Self
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._ranked import Ranked
-from linnaeus.estimators.flat import check_positive
 from linnaeus.solvers.ranking import ranking_svm, ranking_svm_greedy
 from linnaeus.solvers.ranking.ranking_svm import Ranking
 from linnaeus.taxonomy import Taxonomy

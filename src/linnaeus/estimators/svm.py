@@ -1,4 +1,4 @@
-"""One linear model per class, all classes over one matrix: BSVM and BLR of [GopalYang2015].
+"""One support vector machine per class, all classes over one matrix: BSVM of [GopalYang2015].
 
     minimise  sum_k  1/2 ||w_k||^2 + C sum_i loss(y_ik w_k.x_i)
 
@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
 
 from linnaeus.errors import UserError
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.estimators._targets import Targets
 from linnaeus.execution import executor
-from linnaeus.solvers.linear import logistic, svm
+from linnaeus.solvers.linear import svm
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
 
@@ -128,91 +126,3 @@ class FlatSVM(LinearClassifier):
             return None
         fits = duals[0].shape[0] == Y.shape[0] and sum(d.shape[1] for d in duals) == Y.shape[1]
         return duals if fits else None
-
-
-class FlatLogistic(LinearClassifier):
-    """One logistic regression per class against all the others.
-
-    Parameters
-    ----------
-    taxonomy, C, classes, fit_intercept, intercept_scaling, class_weight, tol, dtype, n_jobs,
-        random_state : as in `FlatSVM`
-    max_iter : passes over the data at most
-
-    Attributes
-    ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_, class_gap_
-
-    Examples
-    --------
-    >>> from linnaeus import FlatLogistic
-    >>> model = FlatLogistic().fit([[1.0], [0.5], [-0.5], [-1.0]], ["a", "a", "b", "b"])
-    >>> model.predict_proba([[1.0]]).round(1)
-    array([[0.7, 0.3]])
-    """
-
-    def __init__(
-        self,
-        taxonomy: Taxonomy | None = None,
-        C: float = 1.0,
-        classes: str = "leaves",
-        *,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        dtype: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.taxonomy = taxonomy
-        self.C = C
-        self.classes = classes
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.dtype = dtype
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        factors = class_costs(self.class_weight, self.targets_, Y, weight)
-        return logistic.solve(
-            X,
-            Y,
-            C=self.C,
-            bias=self._bias(),
-            sample_weight=weight,
-            class_weight=None if factors is None else factors.T,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            dtype=dtype,
-            seed=seed,
-            executor=executor(self.n_jobs),
-        )
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
-        return class_probabilities(self.decision_function(X), self.targets_)
-
-
-def class_probabilities(scores: np.ndarray, targets: Targets) -> np.ndarray:
-    """Sigmoids of scores; normalised where every sample has one label."""
-    p = np.asarray(expit(scores))
-    if targets.binary:
-        return np.column_stack([1 - p, p])
-    return p / p.sum(axis=1, keepdims=True) if targets.one else p
-
-
-def check_positive(**values: float) -> None:
-    """Refuse parameters that are not positive, finite numbers."""
-    for name, value in values.items():
-        if not 0 < value < np.inf:
-            raise UserError(f"{name} is {value!r}. It must be a positive number.")

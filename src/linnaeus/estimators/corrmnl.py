@@ -18,8 +18,8 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.errors import UserError
-from linnaeus.estimators.flat import check_positive
-from linnaeus.estimators.multiclass import _Multiclass, exclusive_probabilities
+from linnaeus.estimators._base import check_positive
+from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers.bayes import corrmnl
 from linnaeus.solvers.bayes.hblr_model import Tree, tree_of
@@ -30,7 +30,7 @@ RHAT = 1.05  # above it chains disagree
 ESS = 100  # independent draws that an answer should rest on
 
 
-class CorrelatedMNL(_Multiclass):
+class CorrelatedMNL(Multiclass):
     """Probabilities of classes averaged over draws from the posterior. For small data only.
 
     The weights of a class are the sum of increments along its path, so classes that share a path

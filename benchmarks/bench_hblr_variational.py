@@ -131,7 +131,7 @@ def main() -> None:
         count = str(n_threads)
         r = {
             what: in_fresh_process(
-                "benchmarks.bench_variational", what, count, OPENBLAS_NUM_THREADS=count
+                "benchmarks.bench_hblr_variational", what, count, OPENBLAS_NUM_THREADS=count
             )
             for what in ("transcription", "ours")
         }

@@ -1,10 +1,10 @@
-"""Recursive regularisation on trees, DAGs and graphs: RR-SVM and RR-LR of [GopalYang2015].
+"""Recursive regularisation on trees, DAGs and graphs [GopalYang2015], whatever the loss.
 
     minimise  1/2 sum_edges c ||w_i - w_j||^2 + 1/2 sum_nodes g ||w||^2
               + C sum_{classes n} sum_i loss(y_in w_n.x_i)
 
 Related classes are pulled towards each other through the nodes above them; a class with few
-examples leans on its relatives. The solver is `linnaeus.solvers.recursive.rr_svm`.
+examples leans on its relatives.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.estimators.flat import check_positive, class_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers.numerics.examples import Joint, Solution
-from linnaeus.solvers.recursive import rr_lr, rr_svm
+from linnaeus.solvers.recursive import rr_svm
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
@@ -35,7 +35,7 @@ CHOICES = {
 }
 
 
-class _Recursive(LinearClassifier):
+class Recursive(LinearClassifier):
     """What both losses share."""
 
     def __init__(
@@ -128,114 +128,6 @@ class _Recursive(LinearClassifier):
                 raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(values)}.")
         if self.ground is not None and not self.ground >= 0:
             raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
-
-
-class RecursiveSVM(_Recursive):
-    """One support vector machine per class, pulled towards its relatives.
-
-    Parameters
-    ----------
-    taxonomy : a tree, a DAG, or a graph of related labels; None gives independent machines
-    C : weight of the loss
-    loss : "hinge" or "squared_hinge"
-    root : "zero" pulls every root towards zero, "free" leaves roots alone, "pinned" fixes them
-        at zero
-    ground : a number by which every node is pulled towards zero besides
-    conductance : {(parent, child): strength of the pull}, 1 elsewhere; or a number, for the edges
-        between inner nodes: the larger, the less distant relatives have in common
-    schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
-        "jacobi"; all reach the same optimum
-    intercept_sharing : "own" pulls intercepts towards zero, "parent" towards their relatives like
-        all weights (docs/maths/rr_svm.md tells what was measured)
-    tol : relative duality gap at which to stop
-    max_iter : rounds at most
-    fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
-
-    Attributes
-    ----------
-    coef_, intercept_ : one row per class
-    inner_coef_, inner_nodes_ : weights of the nodes that are no classes, and their names
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
-
-    Examples
-    --------
-    >>> from linnaeus import RecursiveSVM, Taxonomy
-    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
-    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
-    >>> model = RecursiveSVM(tax, tol=1e-6).fit(X, ["cat", "dog", "oak"])
-    >>> model.gap_ < 1e-6
-    True
-    """
-
-    def __init__(
-        self,
-        taxonomy: Taxonomy | None = None,
-        C: float = 1.0,
-        loss: str = "hinge",
-        root: str = "zero",
-        ground: float | None = None,
-        conductance: Mapping[tuple[Any, Any], float] | float | None = None,
-        schedule: str = "two-block",
-        *,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        intercept_sharing: str = "own",
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 50,
-        dtype: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            taxonomy,
-            C,
-            root,
-            ground,
-            conductance,
-            schedule,
-            fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling,
-            intercept_sharing=intercept_sharing,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            dtype=dtype,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.loss = loss
-
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        return self._minimise(rr_svm.solve, X, Y, weight, dtype, seed, loss=self.loss)
-
-
-class RecursiveLogistic(_Recursive):
-    """One logistic regression per class, pulled towards its relatives.
-
-    Parameters and attributes are those of `RecursiveSVM`, without `loss`; intercepts are pulled
-    towards those of their relatives unless `intercept_sharing` says "own".
-
-    Examples
-    --------
-    >>> from linnaeus import RecursiveLogistic, Taxonomy
-    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
-    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
-    >>> model = RecursiveLogistic(tax, C=10.0).fit(X, ["cat", "dog", "oak"])
-    >>> model.predict([[0.0, 2.0]])
-    array(['oak'], dtype='<U3')
-    """
-
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        return self._minimise(rr_lr.solve, X, Y, weight, dtype, seed)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
-        return class_probabilities(self.decision_function(X), self.targets_)
 
 
 def build_structure(

@@ -1,6 +1,6 @@
 """H-RLS: regularised least squares at every node, decided from the top down.
 
-[Rousu2006] section 5 (after Cesa-Bianchi, Conconi and Gentile); the problem is in `solvers.ridge`.
+[Rousu2006] section 5 (after Cesa-Bianchi, Conconi and Gentile); the problem: `solvers.linear.hrls`.
 """
 
 from __future__ import annotations
