@@ -25,10 +25,11 @@ between passes each lane visits only those, with its own weights in one piece.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias, alpha,
           stretch, loss, gap, needed, z):  # fmt: skip
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
@@ -71,7 +72,7 @@ def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias,
                 loss[m, b] += u * over * over if squared else u * over
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squared,
           W, w_bias, alpha, needed, work):  # fmt: skip
     """Visit the rows in `order` once, each in all lanes.
@@ -118,7 +119,7 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
                     w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_needed(needed, ptr, rows):
     """The rows that each lane needs, ascending, as CSR lists.
 
@@ -133,7 +134,7 @@ def list_needed(needed, ptr, rows):
                 at[b] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def transpose(source, target):
     """Copy a tall matrix into a wide one, or back, row by row of the tall one."""
     if source.shape[0] > source.shape[1]:
@@ -146,7 +147,7 @@ def transpose(source, target):
                 target[j, b] = source[b, j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _descend_lane(rows, draws, n_epochs, target, indptr, indices, data, norm2, bias, y, u,
                   squared, w, w_bias, a):  # fmt: skip
     """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
@@ -191,7 +192,7 @@ def _descend_lane(rows, draws, n_epochs, target, indptr, indices, data, norm2, b
     return n_epochs
 
 
-@njit(cache=True, nogil=True)
+@loop
 def descend(list_ptr, list_rows, draws, n_epochs, target, indptr, indices, data, norm2, bias,
             sign, cost, row_cost, squared, WT, w_bias, alpha, n_visits):  # fmt: skip
     """Let every lane visit the examples in its list until its measured gap is below its target.
@@ -220,7 +221,7 @@ def descend(list_ptr, list_rows, draws, n_epochs, target, indptr, indices, data,
             alpha[rows[t], b] = a[t]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
     """Add ``sum_i alpha_i y_i x_i`` to the weights of every lane; rows of zeros are passed over.
 
@@ -244,7 +245,7 @@ def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
                 w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def distances(W, w_bias, mean, away2, along):
     """||w - m||^2 and <w - m, m> of every lane, the constant feature included.
 
@@ -263,7 +264,7 @@ def distances(W, w_bias, mean, away2, along):
         along[b] += u * mean[b, d]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def norms(W, w_bias, norm2):
     """||w||^2 of every lane, the constant feature included.
 

@@ -20,8 +20,8 @@ move towards the best labelling at once; only nu is stored. [Rousu2006] section 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from linnaeus.compiled import loop
 from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work, code_of, find, penalise
 
 LOCAL = 20  # steps among stored labellings after each search
@@ -60,7 +60,7 @@ class Space(NamedTuple):
     work: Work
 
 
-@njit(cache=True, nogil=True)
+@loop
 def value_of(start, h, codes):
     total = 0.0
     for e in range(codes.size):
@@ -68,14 +68,14 @@ def value_of(start, h, codes):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def revalue(start, h, codes, alpha, values, new):
     """The scores of the stored labellings that a step may touch."""
     for k in range(values.size):
         values[k] = value_of(start, h, codes[k]) if k == 0 or k == new or alpha[k] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def store(net, y, codes, alpha):
     """Put labels y into a slot without weight, after the first; -1 if there is none."""
     for k in range(1, alpha.size):
@@ -86,7 +86,7 @@ def store(net, y, codes, alpha):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def extremes(alpha, values, new):
     """The best slot that may take weight (the first always may), and the worst that has some."""
     high, low = 0, -1
@@ -99,7 +99,7 @@ def extremes(alpha, values, new):
     return high, low
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(start, norm, codes, alpha, values, h, change, high, low, new):
     """The best step from one stored labelling to another; whether it is worth anything."""
     to, by = codes[high], codes[low]
@@ -126,7 +126,7 @@ def move(start, norm, codes, alpha, values, h, change, high, low, new):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def step_pairwise(net, cost, norm, codes, alpha, value, space, full):
     """Pairwise steps after a search that found `space.y`; the gap before, and whether any moved."""
     h, values = space.h, space.values
@@ -152,7 +152,7 @@ def step_pairwise(net, cost, norm, codes, alpha, value, space, full):
     return gap, moved
 
 
-@njit(cache=True, nogil=True)
+@loop
 def step_csga(net, C, norm, truth, nu, value, space):
     """A conditional gradient step after a search; the gap before, and whether it moved."""
     h, change = space.h, space.change
@@ -179,14 +179,14 @@ def step_csga(net, C, norm, truth, nu, value, space):
     return q, True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(factor, row, out):
     """out += factor row."""
     for a in range(out.size):
         out[a] += factor * row[a]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(problem, state, i, space, limit):
     """Steps for example i, whose scores f are in `space.h`; nu is brought up to date.
 
@@ -212,7 +212,7 @@ def visit(problem, state, i, space, limit):
     add(1.0, space.change, state.N[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def linear_sweep(problem, state, order, rows, W, space, limit):
     """Visit examples in turn; W (n_features, n_blocks) follows."""
     for i in order:
@@ -225,7 +225,7 @@ def linear_sweep(problem, state, order, rows, W, space, limit):
             add(rows.data[j], space.change, W[rows.indices[j]])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_sweep(problem, state, order, F, K, space, limit):
     """Visit a block of examples in turn; F, (block, n_blocks), are their scores, kept up to date.
 

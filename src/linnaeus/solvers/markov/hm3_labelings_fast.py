@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.inference.maxsum_fast import best, best_other
 from linnaeus.solvers.markov.hm3_rows_fast import add, score
 from linnaeus.solvers.markov.labelings_fast import (
@@ -72,7 +71,7 @@ class Work(NamedTuple):
     sum: Any  # (n_additive,) float64, zero between uses
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_score(additive, i, v, h):
     """h[q] = phi_q(x_i).v"""
     if additive.indptr.size == 1:
@@ -84,7 +83,7 @@ def additive_score(additive, i, v, h):
         h[q] = total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_norm(additive, i, d, total):
     """||sum_q d_q phi_q(x_i)||^2"""
     norm2 = 0.0
@@ -100,7 +99,7 @@ def additive_norm(additive, i, d, total):
     return norm2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_add(additive, i, d, tau, v):
     """v += tau sum_q d_q phi_q(x_i)"""
     if additive.indptr.size == 1:
@@ -112,7 +111,7 @@ def additive_add(additive, i, d, tau, v):
                 v[additive.indices[p]] += tau * d[q] * additive.data[p]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gradient(model, i, s, g):
     """g = l - (s_truth - s), and 0 in the slots that a top edge lacks."""
     for e in range(model.below.size):
@@ -122,7 +121,7 @@ def gradient(model, i, s, g):
             g[e, u] = model.tables[i, e, u] + s[4 * e + u] - at
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_best(model, i, work):
     """The best competitor at `work.g`, into `work.y`; returns what it is worth."""
     if model.others:
@@ -138,7 +137,7 @@ def find_best(model, i, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def direction(model, away, towards, d):
     """d = onehot(away) - onehot(towards); returns ||d||^2."""
     d[:] = 0.0
@@ -152,7 +151,7 @@ def direction(model, away, towards, d):
     return size
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pairwise_step(model, additive, i, norm2, pool, v, work):
     """One step at the gradient `work.g`; returns its size, 0 at the optimum of the block."""
     top = find_best(model, i, work)
@@ -173,7 +172,7 @@ def pairwise_step(model, additive, i, norm2, pool, v, work):
     return tau
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     """A few steps of example i; the pool and the weights W and v are changed."""
     score(inputs, i, W, work.f)
@@ -191,7 +190,7 @@ def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     add(inputs, i, W, work.step)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visits(inputs, model, additive, order, n_steps, pool, W, v, work):
     """`visit` for the examples of `order`; returns how many, fewer if the pool has run out."""
     for done in range(order.size):
@@ -201,7 +200,7 @@ def visits(inputs, model, additive, order, n_steps, pool, W, v, work):
     return order.size
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certify(model, start, F, pool, work, slack, gaps):
     """Slack and gap of the examples from `start` on, one for each row of F (n_rows, 4 n_edges)."""
     for r in range(F.shape[0]):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Pool(NamedTuple):
@@ -22,7 +23,7 @@ class Pool(NamedTuple):
     words: Any  # (n_slots, n_words) uint64, bit j is the label of node j
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pack(y, word):
     """Labels (n_nodes,) 0/1 as bits."""
     word[:] = 0
@@ -30,7 +31,7 @@ def pack(y, word):
         word[j >> 6] |= np.uint64(y[j]) << np.uint64(j & 63)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def code(word, p, c):
     """2 [p on] + [c on]; the node -1 is on."""
     below = (word[c >> 6] >> np.uint64(c & 63)) & np.uint64(1)
@@ -38,7 +39,7 @@ def code(word, p, c):
     return 2 * np.intp(above) + np.intp(below)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def same(a, b):
     """Whether two labelings are one."""
     for w in range(a.size):  # noqa: SIM110, `all` of a generator does not compile
@@ -47,7 +48,7 @@ def same(a, b):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worth(word, above, below, g):
     """The sum of g (n_edges, 4) over the codes of a labeling."""
     total = 0.0
@@ -56,7 +57,7 @@ def worth(word, above, below, g):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def has_room(pool, n_slots):
     """Whether so many slots are free."""
     slot = pool.head[-1]
@@ -67,7 +68,7 @@ def has_room(pool, n_slots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def give(pool, i, word, amount):
     """Add to the weight of a labeling of example i, in a free slot if it is new."""
     slot = pool.head[i]
@@ -84,7 +85,7 @@ def give(pool, i, word, amount):
     pool.words[slot] = word
 
 
-@njit(cache=True, nogil=True)
+@loop
 def drop(pool, i, slot):
     """Take a slot from the list of example i."""
     if pool.head[i] == slot:
@@ -98,7 +99,7 @@ def drop(pool, i, slot):
     pool.head[-1] = slot
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worst(pool, i, above, below, g):
     """The labeling of example i that is worth least: its slot and worth."""
     least, at = np.inf, -1
@@ -111,7 +112,7 @@ def worst(pool, i, above, below, g):
     return at, least
 
 
-@njit(cache=True, nogil=True)
+@loop
 def mean_worth(pool, i, above, below, g):
     """sum_y alpha(i, y) worth(y)."""
     total = 0.0
@@ -122,7 +123,7 @@ def mean_worth(pool, i, above, below, g):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def fill(pool, Y, cost, word):
     """Give every example its row of Y, with the weight cost_i."""
     for i in range(Y.shape[0]):
@@ -130,7 +131,7 @@ def fill(pool, Y, cost, word):
         give(pool, i, word, cost[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def multipliers(pool, above, below, codes, cost, N):
     """N[i] = cost_i onehot(codes_i) - the marginals of example i, (n, n_edges, 4)."""
     N[:] = 0.0

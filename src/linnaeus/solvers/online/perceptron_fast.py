@@ -23,7 +23,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 CLOSE = 1e-9  # scores that differ by less than this part are tied
 NOTHING = 1e-10  # a margin below this part of its natural size is 0
@@ -98,7 +99,7 @@ class Work(NamedTuple):
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score_all(W, ix, xs, s):
     """``s = W'x``; four features at a time, so that `s` is read less often."""
     width = s.size
@@ -115,7 +116,7 @@ def score_all(W, ix, xs, s):
             s[r] += x0 * w0[r]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_scores(inputs, classes, W, i, work):
     """Fill ``work.F`` for example i."""
     raw, F = work.raw, work.F
@@ -128,7 +129,7 @@ def class_scores(inputs, classes, W, i, work):
     sums_to_scores(classes, raw, work.sums, F)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sums_to_scores(classes, raw, sums, F):
     """``F = L raw``."""
     sums[0] = 0.0
@@ -139,7 +140,7 @@ def sums_to_scores(classes, raw, sums, F):
         F[y] = sums[classes.p_last[y]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def direction(classes, y, z, node, u):
     """``L(y) - L(z)`` as nodes and values; return how many there are, and the squared norm."""
     p, p_end = classes.l_begin[y], classes.l_begin[y + 1]
@@ -163,7 +164,7 @@ def direction(classes, y, z, node, u):
     return m, norm2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(inputs, W, i, size, node, u, m):
     """Add ``size u x_i'`` to the weights, or what that makes of the scores of all examples."""
     if inputs.K.size > 0:
@@ -181,7 +182,7 @@ def move(inputs, W, i, size, node, u, m):
 # -- losses ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pair_loss(classes, y, z):
     """D(y, z)."""
     if classes.table.size > 0:
@@ -202,7 +203,7 @@ def pair_loss(classes, y, z):
     return own + classes.false[z] * (classes.total[z] - both)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def loss_row(classes, y, mark, loss):
     """D(y, z) for all z."""
     if classes.table.size > 0:
@@ -224,7 +225,7 @@ def loss_row(classes, y, mark, loss):
 # -- pairs -----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def first_of_largest(F, unit):
     """The lowest place where F is largest, but for rounding; `unit` is the size of a score."""
     a = b = c = d = -np.inf
@@ -242,7 +243,7 @@ def first_of_largest(F, unit):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def ranked_pair(F, labels, unit):
     """The lowest label and the highest other class, and their margin; F of the labels is lost."""
     low = np.inf
@@ -261,7 +262,7 @@ def ranked_pair(F, labels, unit):
     return right, wrong, f - F[wrong]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def rival(rule, classes, y, work):
     """The class that Hieron sets against y; y itself if there is none."""
     if rule == TOP:
@@ -273,7 +274,7 @@ def rival(rule, classes, y, work):
     return first_of_largest(work.loss, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(rule, inputs, labels, classes, W, i, scale, work):
     """Make one visit; return the pair, the size of the step (0 for none) and the loss of the pair.
 
@@ -304,7 +305,7 @@ def visit(rule, inputs, labels, classes, W, i, scale, work):
     return y, z, size, loss
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     """Visit the examples in `order`; return the number of updates and the sum of their losses.
 
@@ -325,7 +326,7 @@ def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_column(inputs, i, dense, out):
     """``out_j = x_j.x_i`` for all j; `dense` is zero before and after."""
     if inputs.K.size > 0:
@@ -343,7 +344,7 @@ def kernel_column(inputs, i, dense, out):
         dense[inputs.indices[p]] = 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_pair(F, labels, j, unit, pairs, margin, work):
     """Note the worst pair of example j and its margin."""
     work.F[:] = F[j]
@@ -351,7 +352,7 @@ def find_pair(F, labels, j, unit, pairs, margin, work):
     pairs[j, 0], pairs[j, 1], margin[j] = ranked_pair(work.F, own, unit)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def minover(
     order, limit, wanted, inputs, labels, classes, scale, step, F, pairs, margin, dense, column,
     change, log, work,
@@ -394,7 +395,7 @@ def minover(
     return limit, total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_direction(classes, work, m, change):
     """What the direction in ``work.node, work.u`` does to the weights of every class."""
     work.raw[:] = 0
@@ -403,7 +404,7 @@ def class_direction(classes, work, m, change):
     sums_to_scores(classes, work.raw, work.sums, change)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def start_minover(order, F, labels, norm2, scale, pairs, margin, work):
     for j in order:
         find_pair(F, labels, j, norm2[j] * scale, pairs, margin, work)
@@ -412,7 +413,7 @@ def start_minover(order, F, labels, norm2, scale, pairs, margin, work):
 # -- sums over the log -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_product(begin, example, value, c_begin, c_node, c_value, W):
     """``W += X' C``, X by columns and C by rows: one row of W after the other."""
     for k in range(begin.size - 1):
@@ -423,7 +424,7 @@ def add_product(begin, example, value, c_begin, c_node, c_value, W):
                 w[c_node[q]] += x * c_value[q]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_nonzeros(W, begin):
     """``begin[k + 1]`` : nonzeros of the rows 0 to k"""
     for k in range(W.shape[0]):
@@ -433,7 +434,7 @@ def count_nonzeros(W, begin):
         begin[k + 1] = begin[k] + count
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_nonzeros(W, begin, indices, data):
     for k in range(W.shape[0]):
         p = begin[k]
