@@ -35,7 +35,7 @@ docs: .venv/dev ## Run the examples and build the documentation site (docs/site)
 	$(BIN)/python -m docs.build
 
 clean: ## Remove the environment and all caches
-	rm -rf .venv build docs/site .numba_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build docs/site .compiled .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,14 +1,11 @@
-"""What all tests share. Set the compiler's cache before anything imports it."""
+"""What all tests share. Set the folder of compiled loops before anything imports them."""
 
-import hashlib
 import json
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_sources = sorted((ROOT / "src").rglob("*_fast.py"))
-_digest = hashlib.sha256(b"".join(f.read_bytes() for f in _sources)).hexdigest()[:12]
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _digest))
+os.environ.setdefault("LINNAEUS_CACHE_DIR", str(ROOT / ".compiled"))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest  # noqa: E402

@@ -13,6 +13,7 @@ from linnaeus import __version__
 from linnaeus.cli import (
     bench,
     compare,
+    compile_,
     demo,
     evaluate,
     explain,
@@ -25,7 +26,7 @@ from linnaeus.cli import (
     train,
     tune,
 )
-from linnaeus.cli.output import print_error
+from linnaeus.cli.output import print_error, tell_of_compiling
 from linnaeus.errors import UserError
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("compare")(compare.compare)
+app.command("compile")(compile_.compile_)
 app.command("explain")(explain.explain)
 app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
@@ -76,8 +78,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows another
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    tell_of_compiling(given)
     try:
-        app(args=list(sys.argv[1:] if arguments is None else arguments))
+        app(args=given)
     except (UserError, OSError) as error:
         print_error(str(error))
         sys.exit(1)

@@ -10,6 +10,7 @@ from typing import Any
 
 _NAMES = {
     "comparing": ("Compared", "compare", "write_evaluation"),
+    "compiling": ("CompiledLoops", "compile_loops"),
     "demonstrating": ("DemoResult", "demo"),
     "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
     "explaining": ("Place", "explain", "explain_label"),

@@ -27,7 +27,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Machines(NamedTuple):
@@ -44,7 +45,7 @@ class Machines(NamedTuple):
     squared: Any  # bool, whether the hinge is squared
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, z):
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
 
@@ -83,7 +84,7 @@ def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, z):
                 loss[m, b] += u * over * over if squared else u * over
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, machines, W, w_bias, alpha, needed, work):
     """Visit the rows in `order` once, each in all lanes.
 
@@ -129,7 +130,7 @@ def epoch(order, machines, W, w_bias, alpha, needed, work):
                     w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_needed(needed, ptr, rows):
     """The rows that each lane needs, ascending, as CSR lists.
 
@@ -144,7 +145,7 @@ def list_needed(needed, ptr, rows):
                 at[b] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def transpose(source, target):
     """Copy a tall matrix into a wide one, or back, row by row of the tall one."""
     if source.shape[0] > source.shape[1]:
@@ -157,7 +158,7 @@ def transpose(source, target):
                 target[j, b] = source[b, j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
     """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
 
@@ -202,7 +203,7 @@ def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
     return n_epochs
 
 
-@njit(cache=True, nogil=True)
+@loop
 def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, alpha, n_visits):
     """Let every lane visit the examples in its list until its measured gap is below its target.
 
@@ -229,7 +230,7 @@ def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, 
             alpha[rows[t], b] = a[t]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
     """Add ``sum_i alpha_i y_i x_i`` to the weights of every lane; rows of zeros are passed over.
 
@@ -253,7 +254,7 @@ def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
                 w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def distances(W, w_bias, mean, away2, along):
     """||w - m||^2 and <w - m, m> of every lane, the constant feature included.
 
@@ -272,7 +273,7 @@ def distances(W, w_bias, mean, away2, along):
         along[b] += u * mean[b, d]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def norms(W, w_bias, norm2):
     """||w||^2 of every lane, the constant feature included.
 

@@ -20,8 +20,8 @@ move towards the best labelling at once; only nu is stored. [Rousu2006] section 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from linnaeus.compiled import loop
 from linnaeus.inference.graphs_fast import (
     Cliques,
     Net,
@@ -67,7 +67,7 @@ class GraphSpace(NamedTuple):
     work: SearchWork
 
 
-@njit(cache=True, nogil=True)
+@loop
 def highest(pool, i, new):
     """The best slot that may take weight: one that has some, the new one, or the true one."""
     high, slot = i, pool.head[i]
@@ -78,7 +78,7 @@ def highest(pool, i, new):
     return high
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(start, norm, pool, i, h, change, new):
     """The best step from one stored labelling to another; whether it is worth anything."""
     high, low = highest(pool, i, new), worst(pool, i)
@@ -108,7 +108,7 @@ def move(start, norm, pool, i, h, change, new):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def step_pairwise(net, cost, norm, pool, i, value, space):
     """Pairwise steps after a search that found `space.y`; the gap before, and whether any moved."""
     h, new, moved = space.h, -1, False
@@ -128,7 +128,7 @@ def step_pairwise(net, cost, norm, pool, i, value, space):
     return gap, moved
 
 
-@njit(cache=True, nogil=True)
+@loop
 def step_csga(net, C, norm, truth, nu, value, space):
     """A conditional gradient step after a search; the gap before, and whether it moved."""
     h, change = space.h, space.change
@@ -155,14 +155,14 @@ def step_csga(net, C, norm, truth, nu, value, space):
     return q, True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(factor, row, out):
     """out += factor row."""
     for a in range(out.size):
         out[a] += factor * row[a]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(problem, state, i, space, limit):
     """Steps for example i, whose scores f are in `space.h`; nu is brought up to date.
 
@@ -186,7 +186,7 @@ def visit(problem, state, i, space, limit):
     add(1.0, space.change, state.N[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def linear_sweep(problem, state, order, rows, W, space, limit):
     """Visit examples in turn; W (n_features, n_blocks) follows."""
     for i in order:
@@ -199,7 +199,7 @@ def linear_sweep(problem, state, order, rows, W, space, limit):
             add(rows.data[j], space.change, W[rows.indices[j]])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_sweep(problem, state, order, F, K, space, limit):
     """Visit a block of examples in turn; F, (block, n_blocks), are their scores, kept up to date.
 

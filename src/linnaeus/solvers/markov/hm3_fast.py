@@ -24,8 +24,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.inference.maxsum_fast import best, climb
 from linnaeus.solvers.markov.hm3_pairs_fast import code_of, pairwise
 from linnaeus.solvers.numerics.scores_fast import score_all
@@ -76,7 +75,7 @@ class ForestWork(NamedTuple):
 FLOOR = 1e-12  # of the largest of nu: what is below is rounding
 
 
-@njit(cache=True, nogil=True)
+@loop
 def unfold(model, y, score, z, cost, work):
     """Fill `h`, `mu` and `code` of one example from its scores and nu.
 
@@ -109,7 +108,7 @@ def unfold(model, y, score, z, cost, work):
     return floor
 
 
-@njit(cache=True, nogil=True)
+@loop
 def held(mu, h):
     """<mu, h>"""
     total = 0.0
@@ -120,7 +119,7 @@ def held(mu, h):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def true_score(h, code):
     """The score of the true labeling."""
     total = 0.0
@@ -129,7 +128,7 @@ def true_score(h, code):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def conditional(model, square, cost, limit, work):
     """Up to `limit` steps of the conditional gradient; returns as `pairwise` does.
 
@@ -163,7 +162,7 @@ def conditional(model, square, cost, limit, work):
     return first, rise
 
 
-@njit(cache=True, nogil=True)
+@loop
 def fold(model, z, floor, work):
     """nu back into `z`; its changes into `step`, the columns that changed into `moved`.
 
@@ -183,7 +182,7 @@ def fold(model, z, floor, work):
     return n_moved
 
 
-@njit(cache=True, nogil=True)
+@loop
 def put(z, j, value, floor, work, n_moved):
     """Set one number of nu."""
     change = value - z[j]
@@ -195,7 +194,7 @@ def put(z, j, value, floor, work, n_moved):
     return n_moved + 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(model, y, score, z, cost, square, limit, enough, work):
     """Steps for one example, given its scores.
 
@@ -210,7 +209,7 @@ def visit(model, y, score, z, cost, square, limit, enough, work):
     return gap, rise, fold(model, z, floor, work)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_step(V, ix, xs, s, moved, n_moved):
     """``V += x s'``, column by column where few changed."""
     if 6 * n_moved > s.size:
@@ -225,14 +224,14 @@ def add_step(V, ix, xs, s, moved, n_moved):
                 v[moved[k]] += x * s[moved[k]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def copy(source, target):
     """Number by number: assigning slices takes seconds to compile."""
     for j in range(target.size):
         target[j] = source[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def linear_pass(order, limits, enough, model, rows, examples, V, gaps, s, work):
     """Visit the examples of `order` one after the other, the weights V always current.
 
@@ -258,7 +257,7 @@ def linear_pass(order, limits, enough, model, rows, examples, V, gaps, s, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_block(block, limits, enough, sweeps, model, G, examples, F, N, gaps, s, work):
     """Visit the examples of one block, their scores F kept current inside the block.
 
@@ -283,7 +282,7 @@ def kernel_block(block, limits, enough, sweeps, model, G, examples, F, N, gaps, 
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_to_block(F, g, s):
     """``F += g s'``"""
     for m in range(g.size):
@@ -293,7 +292,7 @@ def add_to_block(F, g, s):
                 f[j] += x * s[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def top(model, h, up):
     """The score of the best labeling."""
     climb(model.above, model.below, h, model.consistent, up)
@@ -303,7 +302,7 @@ def top(model, h, up):
     return value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(model, y, score, z, cost, stretches, slack, work):
     """gap and <nu, f> of one example; xi at its scores times each of `stretches` into `slack`.
 
@@ -332,7 +331,7 @@ def measure(model, y, score, z, cost, stretches, slack, work):
     return gap, norm
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure_linear(model, rows, examples, V, stretches, slacks, gaps, s, work):
     """`measure` for all examples, slacks (n, n_stretches); returns the sum of <nu, f>."""
     (indptr, indices, data), (Y, costs, _, Z), total = rows, examples, 0.0
@@ -345,7 +344,7 @@ def measure_linear(model, rows, examples, V, stretches, slacks, gaps, s, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure_scored(first, model, F, examples, stretches, slacks, gaps, work):
     """The same for the examples from number `first` on, whose scores F are at hand."""
     (Y, costs, _, Z), total = examples, 0.0
@@ -357,7 +356,7 @@ def measure_scored(first, model, F, examples, stretches, slacks, gaps, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def expand(above, below, column, V, out):
     """Columns to blocks: out (rows, n_edges, 4) from V (rows, n_columns)."""
     for i in range(V.shape[0]):

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Pool(NamedTuple):
@@ -42,7 +43,7 @@ class Pool(NamedTuple):
         return Pool(head, following, *rest)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worth(start, h, codes):
     """sum_e h[start_e + codes_e]"""
     total = 0.0
@@ -51,7 +52,7 @@ def worth(start, h, codes):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def appraise(pool, i, start, h):
     """What the labelings of example i are worth; returns the sum, each times its weight."""
     total, slot = 0.0, pool.head[i]
@@ -62,7 +63,7 @@ def appraise(pool, i, start, h):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worst(pool, i):
     """The slot of example i that is worth least and has weight; -1 if none has."""
     least, slot = -1, pool.head[i]
@@ -73,7 +74,7 @@ def worst(pool, i):
     return least
 
 
-@njit(cache=True, nogil=True)
+@loop
 def has_room(pool, n_slots):
     """Whether so many slots are free."""
     slot = pool.head[-1]
@@ -84,7 +85,7 @@ def has_room(pool, n_slots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def slot_of(pool, i, codes):
     """The slot of a labeling of example i: where it is, or else a free one, without weight."""
     slot = pool.head[i]
@@ -107,7 +108,7 @@ def slot_of(pool, i, codes):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@loop
 def prune(pool, i, kept):
     """Give back the slots of example i that have no weight, but for one that is kept."""
     before, slot = -1, pool.head[i]
@@ -125,7 +126,7 @@ def prune(pool, i, kept):
         slot = after
 
 
-@njit(cache=True, nogil=True)
+@loop
 def multipliers(pool, start, codes, cost, N):
     """N[i] = cost_i onehot(codes_i) - the marginals of example i, (n, n_blocks)."""
     N[:] = 0.0

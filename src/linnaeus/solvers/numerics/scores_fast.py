@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
 class Inputs(NamedTuple):
@@ -24,7 +24,7 @@ class Inputs(NamedTuple):
     norm2: Any  # (n,) float64, K_ii
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score(inputs, i, W, s):
     """Write the scores of example i into s: (n_blocks,) float64."""
     s[:] = 0.0
@@ -41,7 +41,7 @@ def score(inputs, i, W, s):
             s[q] += x * w[q]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(inputs, i, W, step):
     """Move example i by `step`: (n_blocks,) float64."""
     if inputs.K.shape[0] > 0:

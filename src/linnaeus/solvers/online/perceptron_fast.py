@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from linnaeus.compiled import loop
 from linnaeus.solvers.numerics.scores_fast import score_all
 
 CLOSE = 1e-9  # scores that differ by less than this part are tied
@@ -90,7 +90,7 @@ class PerceptronWork(NamedTuple):
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_scores(inputs, classes, W, i, work):
     """Fill ``work.F`` for example i."""
     raw, F = work.raw, work.F
@@ -103,7 +103,7 @@ def class_scores(inputs, classes, W, i, work):
     sums_to_scores(classes, raw, work.sums, F)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sums_to_scores(classes, raw, sums, F):
     """``F = L raw``."""
     sums[0] = 0.0
@@ -114,7 +114,7 @@ def sums_to_scores(classes, raw, sums, F):
         F[y] = sums[classes.p_last[y]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def direction(classes, y, z, node, u):
     """``L(y) - L(z)`` as nodes and values; return how many there are, and the squared norm."""
     p, p_end = classes.l_begin[y], classes.l_begin[y + 1]
@@ -138,7 +138,7 @@ def direction(classes, y, z, node, u):
     return m, norm2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(inputs, W, i, size, node, u, m):
     """Add ``size u x_i'`` to the weights, or what that makes of the scores of all examples."""
     if inputs.K.size > 0:
@@ -156,7 +156,7 @@ def move(inputs, W, i, size, node, u, m):
 # -- losses ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pair_loss(classes, y, z):
     """D(y, z)."""
     if classes.table.size > 0:
@@ -177,7 +177,7 @@ def pair_loss(classes, y, z):
     return own + classes.false[z] * (classes.total[z] - both)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def loss_row(classes, y, mark, loss):
     """D(y, z) for all z."""
     if classes.table.size > 0:
@@ -199,7 +199,7 @@ def loss_row(classes, y, mark, loss):
 # -- pairs -----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def first_of_largest(F, unit):
     """The lowest place where F is largest, but for rounding; `unit` is the size of a score."""
     a = b = c = d = -np.inf
@@ -217,7 +217,7 @@ def first_of_largest(F, unit):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def ranked_pair(F, labels, unit):
     """The lowest label and the highest other class, and their margin; F of the labels is lost."""
     low = np.inf
@@ -236,7 +236,7 @@ def ranked_pair(F, labels, unit):
     return right, wrong, f - F[wrong]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def rival(rule, classes, y, work):
     """The class that Hieron sets against y; y itself if there is none."""
     if rule == TOP:
@@ -248,7 +248,7 @@ def rival(rule, classes, y, work):
     return first_of_largest(work.loss, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(rule, inputs, labels, classes, W, i, scale, work):
     """Make one visit; return the pair, the size of the step (0 for none) and the loss of the pair.
 
@@ -279,7 +279,7 @@ def visit(rule, inputs, labels, classes, W, i, scale, work):
     return y, z, size, loss
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     """Visit the examples in `order`; return the number of updates and the sum of their losses.
 
@@ -311,7 +311,7 @@ class Margins(NamedTuple):
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_column(inputs, i, dense, out):
     """``out_j = x_j.x_i`` for all j; `dense` is zero before and after."""
     if inputs.K.size > 0:
@@ -329,7 +329,7 @@ def kernel_column(inputs, i, dense, out):
         dense[inputs.indices[p]] = 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_pair(F, labels, j, unit, pairs, margin, work):
     """Note the worst pair of example j and its margin."""
     work.F[:] = F[j]
@@ -337,7 +337,7 @@ def find_pair(F, labels, j, unit, pairs, margin, work):
     pairs[j, 0], pairs[j, 1], margin[j] = ranked_pair(work.F, own, unit)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins, log, work):
     """Mend the smallest margin, `limit` times; return how often, and the sum of the losses.
 
@@ -376,7 +376,7 @@ def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins,
     return limit, total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_direction(classes, work, m, change):
     """What the direction in ``work.node, work.u`` does to the weights of every class."""
     work.raw[:] = 0
@@ -385,7 +385,7 @@ def class_direction(classes, work, m, change):
     sums_to_scores(classes, work.raw, work.sums, change)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def start_minover(order, labels, norm2, scale, margins, work):
     for j in order:
         find_pair(margins.F, labels, j, norm2[j] * scale, margins.pair, margins.margin, work)
@@ -394,7 +394,7 @@ def start_minover(order, labels, norm2, scale, margins, work):
 # -- sums over the log -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_product(begin, example, value, c_begin, c_node, c_value, W):
     """``W += X' C``, X by columns and C by rows: one row of W after the other."""
     for k in range(begin.size - 1):
@@ -405,7 +405,7 @@ def add_product(begin, example, value, c_begin, c_node, c_value, W):
                 w[c_node[q]] += x * c_value[q]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_nonzeros(W, begin):
     """``begin[k + 1]`` : nonzeros of the rows 0 to k"""
     for k in range(W.shape[0]):
@@ -415,7 +415,7 @@ def count_nonzeros(W, begin):
         begin[k + 1] = begin[k] + count
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_nonzeros(W, begin, indices, data):
     for k in range(W.shape[0]):
         p = begin[k]

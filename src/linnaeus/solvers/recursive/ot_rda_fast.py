@@ -14,12 +14,11 @@ feature last.
 
 from __future__ import annotations
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.solvers.recursive.ot_fast import families
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worst(k, rows, bias, forest, W, local):
     """The pair with the greatest h, as places in `local.loc`, and h; 0 where none is positive."""
     n = families(k, forest, local)
@@ -39,7 +38,7 @@ def worst(k, rows, bias, forest, W, local):
     return high, loc[i], loc[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def losses(rows, bias, forest, W, local):
     """sum_k c_k xi_k."""
     total = 0.0
@@ -48,7 +47,7 @@ def losses(rows, bias, forest, W, local):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def push(k, i, j, c, rows, bias, V):
     """V += c (e_i - e_j) x_k'."""
     for q in range(rows.indptr[k], rows.indptr[k + 1]):
@@ -59,7 +58,7 @@ def push(k, i, j, c, rows, bias, V):
     V[-1, j] -= c * bias
 
 
-@njit(cache=True, nogil=True)
+@loop
 def proximal(forest, coupling, sigma, part, weight, mean):
     """Add to the sums what the regulariser has at W, with `part` of a pass, and step.
 
@@ -89,7 +88,7 @@ def proximal(forest, coupling, sigma, part, weight, mean):
                 mean.dots[e] += w[f] * w[above[e]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(order, n_steps, done, sigma, beta, rows, bias, forest, coupling, local, mean):
     """A pass over the examples in `n_steps` steps, `done` passes after the start.
 
