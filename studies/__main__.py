@@ -1,26 +1,35 @@
-"""``linnaeus bench``: the tables of the publications, rerun."""
+"""``python -m studies``: the tables of the publications, rerun and judged."""
 
 from __future__ import annotations
 
+import json as json_text
+import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
-from linnaeus.cli.options import Jobs, Json, Quiet, Seed
-from linnaeus.cli.output import print_json, progress
 from linnaeus.errors import UserError
-
-if TYPE_CHECKING:
-    from studies.running import Done
-
-RESULTS = Path("docs/reproduction")
-PAGE = Path("docs/reproduction.md")
-RECOMMENDATIONS = Path("src/linnaeus/recommendations.json")
+from studies import commands
+from studies.commands import RECORDS
+from studies.running import Done
+from studies.tables import Step
 
 app = typer.Typer(
-    help="Rerun the tables of the publications, and judge what they claim.", no_args_is_help=True
+    name="python -m studies",
+    help="Rerun the tables of the publications, and judge what they claim.\n\n"
+    "The records of all runs are in [bold]studies/records[/bold]; nothing is written elsewhere "
+    "but for the files that -o names.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
 )
 
 Data = Annotated[
@@ -30,26 +39,45 @@ Data = Annotated[
 Tables = Annotated[
     list[str] | None,
     typer.Option(
-        "--table", "-t", help="A table, as linnaeus bench tables lists them; all if not given."
+        "--table", "-t", help="A table, as the command tables lists them; all if not given."
     ),
 ]
 Units = Annotated[
     list[str] | None,
     typer.Option("--unit", "-u", help="Only runs with such a name, as in 'ImCLEF07A*'."),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="The folder of the results.")]
-Stored = Annotated[Path, typer.Option("--results", "-r", help="The folder of the results.")]
-Page = Annotated[Path, typer.Option("--output", "-o", help="The page to write.")]
-Recommendations = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+SHOWN = "studies/records"
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The folder of the records.", show_default=SHOWN)
+]
+Stored = Annotated[
+    Path, typer.Option("--results", "-r", help="The folder of the records.", show_default=SHOWN)
+]
+Page = Annotated[
+    Path, typer.Option("--output", "-o", help="The page to write, such as docs/reproduction.md.")
+]
+Recommendations = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", help="The file to write, such as src/linnaeus/recommendations.json."
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Forget what is stored and begin anew.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**32 - 1, help="The same seed gives the same result."),
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads to use; -1 for all cores.")]
 
 
 @app.command()
-def reproduce(
+def run(
     data: Data,
     table: Tables = None,
     unit: Units = None,
-    out: Out = RESULTS,
+    out: Out = RECORDS,
     fresh: Fresh = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -58,18 +86,16 @@ def reproduce(
 ) -> None:
     """Run the tables, and store what they give, run by run.
 
-    [bold]linnaeus bench reproduce --data DIR --table gopal-2[/bold]
+    [bold]python -m studies run --data DIR --table gopal-2[/bold]
 
     What is stored already is not run again, so a run that was stopped goes on where it was.
     """
-    from linnaeus.workflow import reproducing
-
-    with progress(quiet or json) as step:
-        found = reproducing.reproduce(
+    with _progress(quiet or json) as step:
+        found = commands.run(
             data, table, out=out, units=unit or (), seed=seed, jobs=jobs, fresh=fresh, step=step
         )
     if json:
-        print_json([done._asdict() for done in found])
+        _print_json([done._asdict() for done in found])
     else:
         _say(found, out)
     if found and all(done.state in ("failed", "missing") for done in found):
@@ -90,17 +116,12 @@ def _say(found: list[Done], out: Path) -> None:
 
 
 @app.command()
-def tables(results: Stored = RESULTS, json: Json = False) -> None:
+def tables(results: Stored = RECORDS, json: Json = False) -> None:
     """List the tables, with their CPU minutes and how much of each is stored."""
-    from linnaeus.workflow import reproducing
-
-    states = reproducing.table_states(results)
+    states = commands.table_states(results)
     if json:
-        print_json([state._asdict() for state in states])
+        _print_json([state._asdict() for state in states])
         return
-    from rich.console import Console
-    from rich.table import Table
-
     shown = Table("table", "what", "source", box=None, pad_edge=False)
     for title in ("CPU min", "stored"):
         shown.add_column(title, justify="right", no_wrap=True)
@@ -115,42 +136,79 @@ def tables(results: Stored = RESULTS, json: Json = False) -> None:
 
 
 @app.command()
-def document(results: Stored = RESULTS, output: Page = PAGE, json: Json = False) -> None:
-    """Write the page of all tables from what is stored."""
-    from linnaeus.workflow import reproducing
-
-    path = reproducing.write_document(results, output)
-    if json:
-        print_json({"page": str(path)})
-    else:
-        print(f"The page is in {path}.")
-
-
-@app.command()
-def recommend(
-    results: Stored = RESULTS, output: Recommendations = RECOMMENDATIONS, json: Json = False
-) -> None:
-    """Write which method is recommended for which data, from the stored matrix of all methods."""
-    from linnaeus.workflow import reproducing
-
-    path = reproducing.write_recommendations(results, output)
-    if json:
-        print_json({"recommendations": str(path)})
-    else:
-        print(f"The recommendations are in {path}.")
-
-
-@app.command()
-def claims(results: Stored = RESULTS, json: Json = False) -> None:
+def claims(results: Stored = RECORDS, json: Json = False) -> None:
     """Say which claims of the papers hold in what is stored."""
-    from linnaeus.workflow import reproducing
-
-    found = reproducing.claims(results)
+    found = commands.claims(results)
     if json:
-        print_json(found)
+        _print_json(found)
         return
     for claim in found:
         p = "" if claim["pvalue"] is None else f" (p {claim['pvalue']:.2g})"
         print(
             f"{claim['statement']}: {claim['holds']}{p}\n  {claim['source']}. {claim['evidence']}"
         )
+
+
+@app.command()
+def document(output: Page, results: Stored = RECORDS, json: Json = False) -> None:
+    """Write the page of all tables from what is stored; its pictures go beside the records.
+
+    [bold]python -m studies document -o docs/reproduction.md[/bold]
+    """
+    path = commands.write_document(output, results)
+    _print_json({"page": str(path)}) if json else print(f"The page is in {path}.")
+
+
+@app.command()
+def recommend(output: Recommendations, results: Stored = RECORDS, json: Json = False) -> None:
+    """Write which method is recommended for which data, from the stored matrix of all methods.
+
+    [bold]python -m studies recommend -o src/linnaeus/recommendations.json[/bold]
+    """
+    path = commands.write_recommendations(output, results)
+    if json:
+        _print_json({"recommendations": str(path)})
+    else:
+        print(f"The recommendations are in {path}.")
+
+
+def _print_json(result: Any) -> None:
+    json_text.dump(result, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Step]:
+    """A bar on standard error, moved by ``step(what, done, total)``; gone when the work is."""
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task("", total=None)
+
+        def step(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total)
+
+        yield step
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0, 1 for a user's error (one message), 130 for Ctrl-C."""
+    try:
+        app(args=list(sys.argv[1:] if arguments is None else arguments))
+    except (UserError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except SystemExit as stop:
+        sys.exit(1 if stop.code == 2 else stop.code)
+
+
+if __name__ == "__main__":
+    main()

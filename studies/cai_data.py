@@ -17,11 +17,11 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
+from linnaeus import Taxonomy
 from linnaeus.io import read_collection
-from studies import gopal_data
 from linnaeus.synthetic import make_hierarchical
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.text import SpectrumVectorizer
+from studies import gopal_data
 
 FAMILIES = {
     "computers": (

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.estimators.hieron import Hieron
-from linnaeus.estimators.perceptron import HierarchicalPerceptron
-from linnaeus.estimators.ranking import RankingSVM
-from linnaeus.estimators.topdown import TopDown
+from linnaeus import HierarchicalPerceptron, Hieron, RankingSVM, Taxonomy, TopDown
 from linnaeus.induction import learn_taxonomy
 from linnaeus.protocols import (
     Study,
@@ -31,7 +28,6 @@ from studies.cai_data import Problem
 from studies.paired import DIGITS, facts_of, standard_error
 from studies.results import Cell, Outcome
 from studies.tables import Context
-from linnaeus.taxonomy import Taxonomy
 
 FLAT: dict[str, Any] = {"attributes": "flat", "loss": "zero_one"}
 MEASURES = {  # of a study, and by what to multiply it

@@ -1,18 +1,24 @@
-"""Rerun published tables, and make the page of what was found."""
+"""What the commands do, as functions of paths and numbers that return plain results."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError
-from linnaeus.files import atomic_write
-from linnaeus.workflow.parts import Step
+from studies import matrix, recommend, registry, running
+from studies.claims import CLAIMS
+from studies.document import PICTURES, markdown, picture, ranks_picture
+from studies.files import write_text
+from studies.judging import Results
+from studies.rank_plot import draw_ranks
+from studies.rankings import NAME, rankings
+from studies.store import Store
+from studies.tables import Step, no_step
 
-RESULTS = Path("docs/reproduction")
-PAGE = Path("docs/reproduction.md")
-RECOMMENDATIONS = Path("src/linnaeus/recommendations.json")
+RECORDS = Path(__file__).resolve().parent / "records"
 
 
 class TableState(NamedTuple):
@@ -31,34 +37,26 @@ class TableState(NamedTuple):
     of: str
 
 
-def reproduce(
+def run(
     data: str | Path,
     tables: Sequence[str] | None = None,
     *,
-    out: str | Path = RESULTS,
+    out: str | Path = RECORDS,
     units: Sequence[str] = (),
     seed: int = 0,
     jobs: int = 1,
     fresh: bool = False,
-    step: Step | None = None,
-) -> list[Any]:
-    """Run what is not stored yet: a list of `reproduction.running.Done`."""
-    from studies import running
-    from studies.tables import no_step
-
-    return running.reproduce(
-        tables or None, data, out, seed, jobs, step or no_step, fresh, units=units
-    )
+    step: Step = no_step,
+) -> list[running.Done]:
+    """Run what is not stored yet."""
+    return running.reproduce(tables or None, data, out, seed, jobs, step, fresh, units=units)
 
 
-def table_states(results: str | Path = RESULTS) -> list[TableState]:
+def table_states(results: str | Path = RECORDS) -> list[TableState]:
     """All tables, and how much of each is stored."""
-    from studies.registry import TABLES
-    from studies.store import Store
-
     store, found = Store(results), []
-    for table in TABLES.values():
-        base = TABLES[table.of] if table.of else table
+    for table in registry.TABLES.values():
+        base = registry.TABLES[table.of] if table.of else table
         outcomes = store.outcomes(base.name)
         names = [unit.name for unit in base.units]
         done = sum(name in outcomes for name in names)
@@ -72,58 +70,39 @@ def table_states(results: str | Path = RESULTS) -> list[TableState]:
     return found
 
 
-def write_document(results: str | Path = RESULTS, page: str | Path = PAGE) -> Path:
-    """The page of all tables, made from the stored results, with its pictures beside it."""
-    from studies.document import markdown
-    from studies.store import Store
-
+def write_document(page: str | Path, results: str | Path = RECORDS) -> Path:
+    """The page of all tables, made from the records; its pictures go beside the records."""
     _check(results)
     store, page = Store(results), Path(page)
-    text = markdown(store)
-    _draw(store, page.parent)
-    with atomic_write(page) as handle:
-        handle.write(text)
+    folder = os.path.relpath(store.folder / PICTURES, page.resolve().parent)
+    text = markdown(store, pictures=Path(folder).as_posix())
+    _draw(store)
+    write_text(page, text)
     return page
 
 
-def _draw(store: Any, folder: Path) -> None:
+def _draw(store: Store) -> None:
     """The pictures that the page shows."""
-    from studies import matrix
-    from studies.document import picture, ranks_picture
-    from studies.rank_plot import draw_ranks
-    from studies.rankings import NAME, rankings
-    from studies.registry import TABLES
-
-    (folder / picture("")).parent.mkdir(exist_ok=True)
-    for table in TABLES.values():
+    (store.folder / PICTURES).mkdir(exist_ok=True)
+    for table in registry.TABLES.values():
         outcomes = store.outcomes(table.of or table.name)
         if table.picture is not None and outcomes:
-            table.picture(outcomes, folder / picture(table.name))
+            table.picture(outcomes, store.folder / picture(table.name))
     for ranking in rankings(matrix.results(store.outcomes(NAME))):
-        draw_ranks(ranking, folder / ranks_picture(ranking.name))
+        draw_ranks(ranking, store.folder / ranks_picture(ranking.name))
 
 
-def write_recommendations(
-    results: str | Path = RESULTS, output: str | Path = RECOMMENDATIONS
-) -> Path:
+def write_recommendations(output: str | Path, results: str | Path = RECORDS) -> Path:
     """The recommended methods, made from the stored matrix."""
-    from studies import recommend
-    from studies.store import Store
-
     _check(results)
     recommend.write(Store(results), output)
     return Path(output)
 
 
-def claims(results: str | Path = RESULTS) -> list[dict[str, Any]]:
+def claims(results: str | Path = RECORDS) -> list[dict[str, Any]]:
     """Every claim of the papers with its verdict."""
-    from studies.claims import CLAIMS
-    from studies.judging import Results
-    from studies.registry import TABLES
-    from studies.store import Store
-
     _check(results)
-    stored = Results(Store(results), TABLES)
+    stored = Results(Store(results), registry.TABLES)
     return [
         {"name": claim.name, "statement": claim.statement, "source": claim.source}
         | claim.judge(stored)._asdict()
@@ -134,6 +113,6 @@ def claims(results: str | Path = RESULTS) -> list[dict[str, Any]]:
 def _check(results: str | Path) -> None:
     if not Path(results).is_dir():
         raise UserError(
-            f"There is no folder {results} with results. Make them with linnaeus bench reproduce, "
+            f"There is no folder {results} with records. Make them with python -m studies run, "
             f"or name another folder with --results."
         )

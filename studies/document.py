@@ -16,10 +16,11 @@ from studies.results import Cell, Outcome
 from studies.store import Store
 from studies.tables import Table
 
+PICTURES = "pictures"  # their folder, inside that of the records
 HEAD = """# The papers' tables, reproduced
 
-Made by `linnaeus bench document` from the records in `docs/reproduction`; not written by hand.
-`linnaeus bench reproduce --data DIR` runs what is missing, DIR being the folder of the collections.
+Made by `python -m studies document` from the records in `studies/records`; not written by hand.
+`python -m studies run --data DIR` runs what is missing, DIR being the folder of the collections.
 
 A figure reads **ours ± standard error (the paper's, the difference)**. An asterisk marks a \
 difference of more than two standard errors. A dash stands where there is no figure of ours: not \
@@ -27,14 +28,19 @@ run yet, over a limit, or on data that cannot be had.
 """
 
 
-def markdown(store: Store, tables: Mapping[str, Table] | None = None) -> str:
-    """The whole page."""
+def markdown(
+    store: Store, tables: Mapping[str, Table] | None = None, pictures: str = PICTURES
+) -> str:
+    """The whole page.
+
+    pictures : their folder, seen from the page
+    """
     results = Results(store, TABLES if tables is None else tables)
     parts = [HEAD, "## Verdicts\n", *verdicts(results)]
     for table in results.tables.values():
         parts += section(table, results)
     parts += ["## Cost\n", *cost(results)]
-    return "\n".join(parts)
+    return "\n".join(parts).replace(f"]({PICTURES}/", f"]({pictures}/")
 
 
 def verdicts(results: Results, claims: Sequence[Claim] = CLAIMS) -> list[str]:
@@ -84,7 +90,7 @@ def section(table: Table, results: Results) -> Iterator[str]:
 
 def _running(table: Table, outcomes: Mapping[str, Outcome]) -> Iterator[str]:
     """Notes, cost, what is missing, and the command."""
-    command = f"`linnaeus bench reproduce --data DIR --table {table.name}`"
+    command = f"`python -m studies run --data DIR --table {table.name}`"
     if table.of:
         yield f"From the runs of {table.of}: {command}\n"
         return
@@ -160,17 +166,17 @@ def ranks_text(test: Mapping[str, Any]) -> str:
 
 
 def picture(table: str) -> str:
-    """Where the picture of a table is, seen from the page."""
-    return f"images/{table}.svg"
+    """Where the picture of a table is, seen from the records."""
+    return f"{PICTURES}/{table}.svg"
 
 
 def ranks_picture(name: str) -> str:
-    """Where the plot of a ranking is, seen from the page.
+    """Where the plot of a ranking is, seen from the records.
 
     >>> ranks_picture("several labels, trees")
-    'images/ranks_several-labels-trees.svg'
+    'pictures/ranks_several-labels-trees.svg'
     """
-    return f"images/ranks_{'-'.join(name.replace(',', '').split())}.svg"
+    return f"{PICTURES}/ranks_{'-'.join(name.replace(',', '').split())}.svg"
 
 
 def _kind(test: Mapping[str, Any]) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from linnaeus.methods import TABLE_II
-from linnaeus.protocols import BASELINES
 from studies import gopal_bayes
 from studies import gopal_views as views
 from studies.figures_gopal import FIGURES, NAMES
 from studies.gopal_data import CLOSED, NO_INTERCEPT, intercept_of
+from studies.gopal_methods import BASELINES, TABLE_II
 from studies.gopal_runs import FOLDS, WHY, run_each_setting, run_published
 from studies.gopal_tests import pairs_of
 from studies.tables import Outcomes, Table, Unit

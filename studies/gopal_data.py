@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from linnaeus import Taxonomy
 from linnaeus.collection import Collection
 from linnaeus.io import read_collection
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.text import TfidfVectorizer
 
 CLOSED = "-closed"

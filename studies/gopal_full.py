@@ -1,7 +1,7 @@
 """Tables II and III of [GopalYang2015] on the paper's own collections, for those who have them.
 
 They cannot be had freely, so nothing is stored: `linnaeus import` turns a copy into a folder with
-the name that stands here, and `linnaeus bench reproduce` runs the units whose folders are there.
+the name that stands here, and `python -m studies run` runs the units whose folders are there.
 """
 
 from __future__ import annotations

@@ -14,21 +14,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus import Taxonomy
 from linnaeus.losses import difference
-from linnaeus.metrics import Report, macro_f1
-from linnaeus.metrics.counts import count, prf
-from linnaeus.metrics.inputs import NodePair, Pair
-from linnaeus.metrics.sets import BINS
+from linnaeus.metrics import Report, macro_f1, precision_recall_f1
+from linnaeus.protocols import Outcome as Reached
 from linnaeus.protocols import f1_spread, label_set_study
-from linnaeus.protocols.label_set_study import Outcome as Reached
-from studies.choosing import label_set_methods
+from linnaeus.search import label_set_methods
 from studies.gopal_data import Problem, load
+from studies.gopal_methods import TABLE_II
 from studies.packing import pack
 from studies.results import Cell, Outcome
 from studies.tables import Context
 
 FOLDS = 3  # for C, and for thresholds
 DRAWS = 200  # of test rows, for standard errors by level and size
+BINS = ((1, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))  # of Table IX
 CHOSEN_BY = partial(macro_f1, over="support")  # C
 FIGURES = ("micro_f1", "macro_f1")
 COLUMNS = ("micro F1", "macro F1")
@@ -61,8 +61,8 @@ def run_published(
     problem = problem_of(context, collection)
     Cs, folds = (Cs[:1], 2) if context.quick else (Cs, folds)
     entry = label_set_methods(
-        [method], problem.taxonomy, Cs, folds, intercept, context.seed, context.jobs, context.step,
-        CHOSEN_BY,
+        {method: TABLE_II[method]}, problem.taxonomy, Cs, folds, intercept, context.seed,
+        context.jobs, context.step, CHOSEN_BY,
     )  # fmt: skip
     outcome = measured(entry[method], problem, context, folds, paper, row)
     C = outcome.facts["C"]
@@ -117,16 +117,15 @@ def facts_of(report: Report, reached: Reached, seed: int) -> dict[str, Any]:
     """What tests, other tables and claims need."""
     tax, own = report.taxonomy, report.own
     n_train = np.asarray(report.n_train)[own.classes]
-    closed = _closed(report)
     return {
         **reached.figures,
         "zero_one_loss": report["zero_one_loss"],
         "C": reached.C,
         "choose_seconds": round(reached.choose_seconds, 3),
         "fit_seconds": round(reached.fit_seconds, 3),
-        "levels": _levels(closed, seed),
+        "levels": _levels(tax, _closed(report), seed),
         "sizes": _sizes(own, n_train, seed),
-        "class_f1": _rounded(prf(count(own)).f1),
+        "class_f1": _rounded(_f1(own)),
         "class_train": n_train,
         "node_f1": _rounded(report.nodes.f1),
         "node_level": tax.depth + 1,
@@ -138,23 +137,23 @@ def _rounded(values: Any) -> list[float]:
     return [round(float(value), 5) for value in values]
 
 
-def _closed(report: Report) -> NodePair:
+def _closed(report: Report) -> Any:
     """Truth and predictions over all nodes, closed upwards."""
     tax, own = report.taxonomy, report.own
     n = own.true.shape[1]
     assert own.classes is not None
     onto = sp.csr_array((np.ones(n), (np.arange(n), own.classes)), shape=(n, len(tax)))
-    true, pred = (sp.csr_array((Y @ onto).astype(np.int8)) for Y in (own.true, own.pred))
-    return NodePair(tax, true, pred).closed()
+    true, pred = (tax.closure(sp.csr_array((Y @ onto).astype(np.int8))) for Y in own[:2])
+    return own._replace(true=true, pred=pred, classes=np.arange(len(tax)))
 
 
-def _levels(closed: NodePair, seed: int) -> list[dict[str, Any]]:
+def _levels(taxonomy: Taxonomy, closed: Any, seed: int) -> list[dict[str, Any]]:
     """Macro F1 of the nodes of every level, the top being 1."""
-    parts = enumerate(closed.taxonomy.level_numbers, 1)
+    parts = enumerate(taxonomy.level_numbers, 1)
     return [{"level": level, **_macro(closed, nodes, seed)} for level, nodes in parts]
 
 
-def _sizes(own: Pair, n_train: np.ndarray, seed: int) -> list[dict[str, Any]]:
+def _sizes(own: Any, n_train: np.ndarray, seed: int) -> list[dict[str, Any]]:
     """Macro F1 of the classes by the number of their training rows."""
     out = []
     for low, high in BINS:
@@ -166,15 +165,20 @@ def _sizes(own: Pair, n_train: np.ndarray, seed: int) -> list[dict[str, Any]]:
 
 def _macro(pair: Any, columns: np.ndarray, seed: int) -> dict[str, Any]:
     """Macro F1 in % over some columns, with its standard error."""
-    part = Pair(pair.true[:, columns], pair.pred[:, columns])
     if not columns.size:
         return {"nodes": 0, "macro_f1": None, "error": None}
-    value = 100 * float(np.mean(prf(count(part)).f1))
+    part = pair._replace(true=pair.true[:, columns], pred=pair.pred[:, columns], classes=None)
+    value = 100 * float(np.mean(_f1(part)))
     error = 100 * f1_spread(part, DRAWS, seed).macro_f1
     return {"nodes": int(columns.size), "macro_f1": value, "error": error}
 
 
-def wrong_decisions(own: Pair) -> np.ndarray:
+def _f1(pair: Any) -> np.ndarray:
+    """The F1 of every column of a truth and a prediction; 0 where it is in neither."""
+    return np.asarray(precision_recall_f1(pair.true, pair.pred, by="node").f1)
+
+
+def wrong_decisions(own: Any) -> np.ndarray:
     """Numbers of wrong decisions: rows where every row has one label, else rows and classes."""
     wrong = sp.csr_array(difference(own.true, own.pred))
     wrong.sort_indices()

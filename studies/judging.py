@@ -78,7 +78,7 @@ def decide(gain: float, pvalue: float, evidence: str) -> Verdict:
 
 def no_data(table: str) -> Verdict:
     """For claims whose units were not run."""
-    return Verdict(NO_DATA, f"Run `linnaeus bench reproduce --data DIR --table {table}`.")
+    return Verdict(NO_DATA, f"Run `python -m studies run --data DIR --table {table}`.")
 
 
 def pooled(found: Iterable[tuple[str, np.ndarray]], table: str, unit: str) -> Verdict:

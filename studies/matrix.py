@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from linnaeus.io import read_collection
 from linnaeus.methods import METHODS
-from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS
+from linnaeus.model import MANY_CLASSES, MANY_ROWS, unsuited
 from studies import recommend
 from studies.rankings import NAME, friedman_tests
 from studies.results import Cell, Outcome

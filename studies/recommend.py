@@ -8,29 +8,40 @@ collection is no evidence for others.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linnaeus.errors import UserError
-from linnaeus.files import atomic_write
-from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import ANY, MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
+from linnaeus.model import MANY_CLASSES, MANY_ROWS, Kind, kind_of, unsuited
+from studies.files import write_text
 from studies.rankings import NAME, Facts, ranking_of
 from studies.ranks import Ranking
 from studies.results import Cell
 from studies.store import Store, as_text
 
-LABELS = ("one", "several")
+LABELS = {"one": "one label a row", "several": "several labels a row"}
+COMMAND = "python -m studies recommend -o src/linnaeus/recommendations.json"
 
 
 def write(store: Store, path: str | Path) -> None:
     """The recommendations from a stored matrix, as a file; equal results give equal bytes."""
     found = recommend([outcome.facts for outcome in store.outcomes(NAME).values()])
-    with atomic_write(path) as handle:
-        handle.write(as_text(found))
+    write_text(path, as_text({"made": _made(Path(path), found), **found}))
+
+
+def _made(path: Path, found: dict[str, Any]) -> str:
+    """The day on which such recommendations were first made: that of the file, else today."""
+    try:
+        old = json.loads(path.read_text(encoding="utf-8"))
+        made = str(old.pop("made"))
+    except (OSError, ValueError, KeyError):
+        old = made = None
+    return made if made and old == found else datetime.now(UTC).date().isoformat()
 
 
 def cells(found: Sequence[Facts]) -> list[Cell]:
@@ -39,7 +50,7 @@ def cells(found: Sequence[Facts]) -> list[Cell]:
         advice = recommend(found)
     except UserError:  # the study has hardly begun
         return []
-    rows = {f"all with {WORDS[labels]}": entry for labels, entry in advice["general"].items()}
+    rows = {f"all with {LABELS[labels]}": entry for labels, entry in advice["general"].items()}
     rows |= {str(Kind.of(group)): group for group in advice["groups"]}
     columns = {"mean rank": "rank", "of so many methods": "of", "CPU s to train": "train_seconds"}
     return [
@@ -56,7 +67,12 @@ def recommend(found: Sequence[Facts]) -> dict[str, Any]:
     """The recommendations, as plain data."""
     by_labels = {labels: [f for f in found if _kind(f).labels == labels] for labels in LABELS}
     return {
-        "study": {"table": NAME, "figure": "micro_f1", "results": len(found)},
+        "from": {
+            "records": f"studies/records/{NAME}.json",
+            "results": len(found),
+            "figure": "micro_f1",
+            "command": COMMAND,
+        },
         "many": {"rows": MANY_ROWS, "classes": MANY_CLASSES},
         "general": {labels: _general(labels, own) for labels, own in by_labels.items()},
         "groups": [group for own in by_labels.values() for group in _groups(own)],
@@ -76,7 +92,7 @@ def _general(labels: str, found: list[Facts]) -> dict[str, Any]:
     if best is None:
         raise UserError(
             f"The stored matrix has too few results with {labels} label(s) a row to recommend a "
-            f"method. Run linnaeus bench reproduce --table {NAME} first."
+            f"method. Run python -m studies run --table {NAME} first."
         )
     return best
 
@@ -84,13 +100,13 @@ def _general(labels: str, found: list[Facts]) -> dict[str, Any]:
 def _groups(found: list[Facts]) -> list[dict[str, Any]]:
     """The kinds of data with evidence enough, each with its best method; also over all shapes."""
     kinds = {_kind(f) for f in found}
-    wider = {kind._replace(shape=ANY) for kind in kinds}
+    wider = {kind.any_shape() for kind in kinds}
     groups = []
     for kind in (*sorted(kinds), *sorted(wider)):
         own = [f for f in found if kind.covers(_kind(f))]
         if kind in wider and len({_kind(f).shape for f in own}) == 1:
             continue  # the same as the group of this shape
-        alike = [f for f in found if kind.shape in (ANY, _kind(f).shape)]
+        alike = [f for f in found if kind in wider or kind.shape == _kind(f).shape]
         ranking = ranking_of(str(kind), own)
         best = None if ranking is None else _best(ranking, own, alike, kind.shape == "tree")
         if best is not None:

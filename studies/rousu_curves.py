@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.estimators.hm3 import HM3
+from linnaeus import HM3
 from linnaeus.metrics import symmetric_difference_loss
 from studies import rousu_directions as directions
 from studies.results import Cell, Outcome
@@ -137,7 +137,7 @@ def _pyplot() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise MissingExtraError("A picture of curves", "matplotlib", "report") from None
+        raise MissingExtraError("A picture of curves", "matplotlib", "plot") from None
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "linnaeus"  # equal data give equal files
     from matplotlib import pyplot

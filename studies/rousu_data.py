@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
-from linnaeus.estimators.hm3 import HM3
+from linnaeus import HM3, Taxonomy
 from linnaeus.io import read_collection
 from linnaeus.kernels import SpectrumKernel, normalize
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.text import SpectrumVectorizer
 
 LENGTH = 4  # of the substrings of proteins

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from linnaeus.inference.maxsum import max_sum
+from linnaeus.inference import max_sum
 from linnaeus.losses import Edges, markov_edges
 from studies.results import Cell, Outcome
 from studies.rousu_data import load

@@ -12,16 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators.flat import FlatSVM
-from linnaeus.estimators.rls import HierarchicalRLS
-from linnaeus.estimators.topdown import TopDown
+from linnaeus import FlatSVM, HierarchicalRLS, Taxonomy, TopDown
 from linnaeus.metrics import hierarchical_loss, symmetric_difference_loss, zero_one_loss
 from linnaeus.protocols import spread_of_sums
 from studies.paired import DIGITS, facts_of, standard_error
 from studies.results import Cell, Outcome
 from studies.rousu_data import Problem, kernel, load, markov
 from studies.tables import Context
-from linnaeus.taxonomy import Taxonomy
 
 MACHINE: dict[str, Any] = {"C": 1.0, "loss": "hinge"}
 SCALINGS = ("unif", "sibl", "subtree")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.errors import FormatError
-from linnaeus.files import atomic_write, locked
+from studies.files import locked, write_text
 from studies.results import Outcome, plain
 from studies.tables import Context, Table, Unit
 
@@ -80,8 +80,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             record = self._with(table, unit, outcome, context)
-            with atomic_write(self.path(table.name)) as handle:
-                handle.write(as_text(record))
+            write_text(self.path(table.name), as_text(record))
 
     def _with(self, table: Table, unit: Unit, outcome: Outcome, context: Context) -> dict[str, Any]:
         """The record of a table, with one more outcome; units that it has no more are dropped."""

@@ -1,28 +1,44 @@
-"""The methods of [GopalYang2015] Table II, each with the C that cross-validation likes best.
-
-C is chosen on the training part alone; the test part is never seen.
-"""
+"""Methods for label sets, each with the C that cross-validation on the training part likes best."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.methods import Published, make, published, table_methods
+from linnaeus.methods import INFO, make
 from linnaeus.metrics import micro_f1
-from linnaeus.reproduction.tables import Step
+from linnaeus.model.choice import FOR_SEVERAL
 from linnaeus.taxonomy import Taxonomy
 
 CS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the values tried in [GopalYang2015] section 6
+Step = Callable[[str, int, int], None]
+
+
+class MethodSetting(NamedTuple):
+    """A method with parameters of its own.
+
+    several : what differs where rows have several labels; None if it is not for such rows
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    several: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, method: str) -> MethodSetting:
+        """A method as it comes."""
+        make(method)  # a name that is not known is refused
+        takes = INFO[method].several or method in FOR_SEVERAL
+        return cls(method, {}, FOR_SEVERAL.get(method, {}) if takes else None)
 
 
 def label_set_methods(
-    methods: Sequence[str] | None,
+    methods: Sequence[str] | Mapping[str, MethodSetting],
     taxonomy: Taxonomy,
     Cs: Sequence[float] = CS,
     folds: int = 5,
@@ -32,16 +48,23 @@ def label_set_methods(
     step: Step | None = None,
     scoring: Callable[[Any, Any], float] = micro_f1,
 ) -> dict[str, Any]:
-    """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
+    """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`.
+
+    methods : names of methods, or settings of them by any names
+    parameters : of all methods
+    scoring : of (truth, prediction), by which C is chosen
+    """
     if not Cs or not all(0 < C < np.inf for C in Cs):
         raise UserError(f"The values of C are {shorten(list(Cs))}. Give positive numbers.")
     if folds < 2:
         raise UserError(f"The number of folds is {folds}. Use 2 or more.")
-    found = dict(published(name) for name in (table_methods() if methods is None else methods))
+    settings = (
+        methods if isinstance(methods, Mapping) else {m: MethodSetting.of(m) for m in methods}
+    )
     common = (taxonomy, Cs, folds, parameters or {}, seed, jobs, scoring)
     entries: dict[str, Any] = {}
-    for name, method in found.items():
-        begin = None if step is None else partial(step, name, len(entries), len(found))
+    for name, method in settings.items():
+        begin = None if step is None else partial(step, name, len(entries), len(settings))
         told = None if step is None else partial(step, f"{name}: C")
         entries[name] = _Chooser(method, *common, begin, told)
         entries[name].build(several=False)  # a mistake shows before the first fit
@@ -52,7 +75,7 @@ def label_set_methods(
 class _Chooser:
     """Makes a method's classifier, with the C that is best in cross-validation."""
 
-    method: Published
+    method: MethodSetting
     taxonomy: Taxonomy
     Cs: Sequence[float]
     folds: int
