@@ -10,13 +10,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linnaeus import HierarchicalPerceptron, Hieron, RankingSVM, Taxonomy, TopDown
+from spec_tables import table_after
 from studies import cai_data
 from studies import figures_cai as paper
 from studies.cai import SHUFFLED, TABLES
 from studies.cai_studies import RANDOM, classifier, run_synthetic
 from studies.cai_units import cells_of
 from studies.tables import Context
-from spec_tables import table_after
 
 BY_NAME = {table.name: table for table in TABLES}
 GROUPS = [group for groups in cai_data.FAMILIES.values() for group in groups]

@@ -187,7 +187,7 @@ def test_every_claim_has_a_name_of_its_own_and_a_verdict_without_data():
     assert len(BY_NAME) == len(CLAIMS) >= 14
     for claim in CLAIMS:
         verdict = claim.judge(Made({}))
-        assert verdict.holds == NO_DATA and "linnaeus bench reproduce" in verdict.evidence
+        assert verdict.holds == NO_DATA and "python -m studies run" in verdict.evidence
 
 
 def test_no_difference_is_no_decision():

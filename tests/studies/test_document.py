@@ -1,5 +1,6 @@
 """The page is made of the records alone, byte for byte; a small table reruns to its record."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from studies.running import reproduce
 from studies.store import Store
 from studies.tables import Context, Table, Unit
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-RECORDS = DOCS / "reproduction"
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / "studies" / "records"
+PICTURES = "../studies/records/pictures"
 RERUN = ("gopal-6", "ImCLEF07A: M3-map")
 
 
@@ -30,7 +32,19 @@ def a_page(tmp_path, table, **outcome):
 
 
 def test_the_page_regenerates_byte_for_byte():
-    assert (DOCS / "reproduction.md").read_bytes() == markdown(Store(RECORDS)).encode()
+    page = markdown(Store(RECORDS), pictures=PICTURES)
+    assert (ROOT / "docs" / "reproduction.md").read_bytes() == page.encode()
+
+
+def test_the_pictures_of_the_page_are_there_once():
+    page = (ROOT / "docs" / "reproduction.md").read_text()
+    shown = re.findall(r"\]\(([^)]*\.svg)\)", page)
+    assert {Path(link).name for link in shown} == {p.name for p in RECORDS.glob("pictures/*")}
+    assert all((ROOT / "docs" / link).is_file() for link in shown)
+    kept = [
+        p for folder in ("docs/images", "benchmarks/results") for p in (ROOT / folder).iterdir()
+    ]
+    assert not {p.read_bytes() for p in kept} & {p.read_bytes() for p in RECORDS.glob("pictures/*")}
 
 
 def test_records_hold_no_paths_and_belong_to_tables():
@@ -103,8 +117,7 @@ def test_figures_show_errors_differences_and_what_is_missing(tmp_path):
     assert "1 of 2 figures with an error are more than two errors away. Other rows." in page
     assert "[Paper] Table 1; F1 in %. Ten folds." in page
     assert (
-        "1 of 2 runs, 2.0 min of CPU time: `linnaeus bench reproduce --data DIR --table t-1`"
-        in page
+        "1 of 2 runs, 2.0 min of CPU time: `python -m studies run --data DIR --table t-1`" in page
     )
     assert "Not run: y." in page and "- A note." in page
     assert "All runs in the records: 0.03 CPU hours." in page
@@ -126,7 +139,7 @@ def test_views_show_the_runs_of_their_table(tmp_path):
     store.add(base, base.units[0], Outcome(seconds=4.25), Context(tmp_path))
     page = markdown(store, {"t-1": base, "t-2": view})
     assert "| x | 4.2 |" in page
-    assert "From the runs of t-1: `linnaeus bench reproduce --data DIR --table t-2`" in page
+    assert "From the runs of t-1: `python -m studies run --data DIR --table t-2`" in page
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,12 @@ def test_each_setting_has_a_row(monkeypatch):
     ]
     alone = outcome_of(FlatLogistic(TAX, C=1.0, intercept_scaling=3.0, random_state=0), toy())
     assert found.cells[6].ours == alone.cells[0].ours
+
+
+def test_methods_of_the_paper():
+    tree = Taxonomy.from_edges([("A", "a0"), ("A", "a1"), ("B", "b0")])
+    assert {*BASELINES} < {*TABLE_II}
+    for entry in TABLE_II.values():
+        for several in ({}, entry.several or {}):
+            model = make(entry.method, tree, {**entry.parameters, **several})
+            assert model.taxonomy is tree

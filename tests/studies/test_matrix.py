@@ -10,14 +10,14 @@ from numpy.testing import assert_allclose
 from linnaeus.collection import Collection, Part
 from linnaeus.io import write_collection
 from linnaeus.methods import METHODS
+from linnaeus.synthetic import newsroom
+from linnaeus.taxonomy import Taxonomy
 from studies import matrix
 from studies.matrix import COLLECTIONS, MEASURES, TABLES, results, unit_name
 from studies.running import reproduce
 from studies.store import Store
 from studies.tables import Context
 from studies.trial import CPU_TIME, described, ended, narrowed, run, sampled, trial
-from linnaeus.synthetic import newsroom
-from linnaeus.taxonomy import Taxonomy
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def folder(news, tmp_path):
 
 @pytest.fixture
 def stored(request):
-    return Store(request.config.rootpath / "docs" / "reproduction")
+    return Store(request.config.rootpath / "studies" / "records")
 
 
 def test_every_method_meets_every_collection():

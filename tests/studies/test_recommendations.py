@@ -1,6 +1,7 @@
 """Which method is recommended, from which evidence."""
 
 import json
+from datetime import date
 from importlib.resources import files
 
 import pytest
@@ -8,14 +9,14 @@ import pytest
 from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.methods import INFO, METHODS
-from linnaeus.model.choice import choose_method, unsuited
-from linnaeus.model.evidence import advise, kind_of, recommendations
+from linnaeus.model import choose_method, kind_of, unsuited
+from linnaeus.model.evidence import advise, recommendations
+from linnaeus.synthetic import newsroom
+from linnaeus.taxonomy import Taxonomy
 from studies.matrix import NAME, results
 from studies.rankings import rankings
 from studies.recommend import cells, recommend, write
 from studies.store import Store
-from linnaeus.synthetic import newsroom
-from linnaeus.taxonomy import Taxonomy
 
 SIX = ("news20", "rcv1-ccat", "cellcycle_GO", "Enron", "enzyme", "clinc150")
 FEW = {"several": False, "tree": True, "rows": 100, "classes": 10}
@@ -44,7 +45,7 @@ SEVERAL = study(
 
 @pytest.fixture(scope="module")
 def stored(request):
-    return Store(request.config.rootpath / "docs" / "reproduction")
+    return Store(request.config.rootpath / "studies" / "records")
 
 
 def test_the_best_mean_rank_is_recommended():
@@ -127,7 +128,7 @@ def test_the_general_recommendation_takes_any_taxonomy():
 
 
 def test_too_few_results_are_refused(tmp_path):
-    with pytest.raises(UserError, match="too few results with one label.*bench reproduce"):
+    with pytest.raises(UserError, match="too few results with one label.*python -m studies run"):
         write(Store(tmp_path), tmp_path / "x.json")
     assert not (tmp_path / "x.json").exists()
 
@@ -163,9 +164,38 @@ def test_the_table_of_recommendations():
 
 
 def test_the_recommendations_are_made_from_the_stored_matrix(stored, tmp_path):
-    write(stored, tmp_path / "again.json")
-    kept = files("linnaeus").joinpath("recommendations.json").read_bytes()
-    assert (tmp_path / "again.json").read_bytes() == kept
+    """The file of the package: made again it stays as it is, the day it was made included."""
+    again, kept = tmp_path / "again.json", files("linnaeus").joinpath("recommendations.json")
+    again.write_bytes(kept.read_bytes())
+    write(stored, again)
+    assert again.read_bytes() == kept.read_bytes()
+    again.unlink()
+    write(stored, again)
+    old, new = json.loads(kept.read_text()), json.loads(again.read_text())
+    assert date.fromisoformat(old.pop("made")) <= date.fromisoformat(new.pop("made"))
+    assert new == old
+
+
+def test_recommendations_say_where_they_are_from(stored, request):
+    told = recommendations()["from"]
+    assert (request.config.rootpath / told["records"]).read_bytes() == stored.path(
+        NAME
+    ).read_bytes()
+    assert told["results"] == len(stored.outcomes(NAME))
+    assert told["command"].startswith("python -m studies recommend -o ")
+
+
+def test_other_results_get_a_day_of_their_own(stored, tmp_path):
+    file = tmp_path / "found.json"
+    write(stored, file)
+    text = file.read_text()
+    today = json.loads(text)["made"]
+    file.write_text(text.replace(today, "2001-01-01"))
+    write(stored, file)
+    assert json.loads(file.read_text())["made"] == "2001-01-01"
+    file.write_text(text.replace(today, "2001-01-01").replace('"results": 141', '"results": 140'))
+    write(stored, file)
+    assert json.loads(file.read_text())["made"] >= today
 
 
 def test_every_kind_of_data_gets_a_method_that_takes_it():

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from linnaeus import Taxonomy
 from linnaeus.losses import markov_edges
 from linnaeus.metrics import precision_recall_f1
+from spec_tables import table_after
 from studies import figures_rousu as paper
 from studies import rousu_curves as curves
 from studies import rousu_directions as directions
@@ -19,7 +20,6 @@ from studies.results import Outcome
 from studies.rousu import TABLES
 from studies.rousu_studies import Sets, level_counts, ratios, under_one_root
 from studies.tables import Context
-from spec_tables import table_after
 
 BY_NAME = {table.name: table for table in TABLES}
 NODES = ("CCAT", "C1", "C2", "C11", "C12", "C111")

@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from studies.results import Cell, Outcome, plain
 from studies.running import reproduce
 from studies.store import Store, as_text, digest
 from studies.tables import Context, Table, Unit
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def outcome(value=1.0):
@@ -194,7 +197,7 @@ reproduce(["try"], sys.argv[1], sys.argv[1], tables={"try": table})
 
 def test_a_killed_run_keeps_what_was_done(tmp_path):
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "slow\n"
         process.send_signal(signal.SIGKILL)
     table = table_of(Unit("first", (), outcome), Unit("second", (), lambda c: outcome()))

@@ -149,7 +149,7 @@ def _pairs(
     """The baselines of every method."""
     if against is None:
         first, *others = methods
-        return {name: (first,) for name in others}
+        return dict.fromkeys(others, (first,))
     pairs: dict[Any, Sequence[Any]] = {
         name: tuple(given) if isinstance(given, list | tuple | set) else (given,)
         for name, given in against.items()
