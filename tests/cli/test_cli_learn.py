@@ -214,16 +214,10 @@ def test_protocol_of_label_sets_on_a_test_part(linnaeus, one_each):
         (["--sets", "--cs", "-1,1"], "The values of C are [-1.0, 1.0]. Give positive numbers"),
         (["--sets", "--folds", "1"], "The number of folds is 1. Use 2 or more"),
         (["--sets", "-m", ","], "No methods are given. Name some with --methods"),
-        (
-            ["--sets", "-m", "topdown", "--cut", "half"],
-            "--cut is 'half'. Use one of: instance, zero",
-        ),
+        (["--sets", "-m", "svm", "--cut", "half"], "--cut is 'half'. Use one of: instance, zero"),
         (["--sets", "-m", "topdown", "--t", "1"], "--t is for rankings"),
         (["--sets", "-m", "topdown", "-p", "D=1"], "The method 'topdown' has no parameter 'D'"),
-        (
-            ["--sets", "-m", "topdown", "--against", "svm"],
-            "against names 'svm', which is no method",
-        ),
+        (["--sets", "-m", "msvm", "--against", "svm"], "against names 'svm', which is no method"),
         (["--sets", "-m", "msvm"], "No method has a result"),
         (["-m", "svm", "--cs", "1"], "--cs is for label sets. Add --sets"),
         ([], "No methods are given"),
