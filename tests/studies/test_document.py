@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from studies.document import markdown, significance, text_of
-from studies.gopal import TABLES as GOPAL
 from studies.registry import TABLES
 from studies.results import Cell, Outcome
 from studies.running import reproduce
@@ -56,7 +55,7 @@ def test_records_hold_no_paths_and_belong_to_tables():
 def test_records_belong_to_the_settings_of_today():
     """What is stored would not be run again: records and descriptions have not drifted apart."""
     store = Store(RECORDS)
-    for table in GOPAL:
+    for table in TABLES.values():
         for unit in table.units:
             if unit.name in store.outcomes(table.name):
                 assert store.has(table.name, unit, Context(Path())), unit.name
