@@ -23,10 +23,10 @@ SWEEPS, REPEATS = 10, 2
 
 def problem() -> tuple[Any, ...]:
     """Examples with a constant, the leaf of each, parents below a root, leaves."""
-    from benchmarks.reproduced import folder
-    from linnaeus.reproduction import gopal_data
+    from benchmarks.recording import collections
+    from studies import gopal_data
 
-    found = gopal_data.load(folder(), "ImCLEF07A")
+    found = gopal_data.load(collections(), "ImCLEF07A")
     taxonomy, Y = found.taxonomy, found.taxonomy.encode([[own] for own in found.y])
     X = np.hstack([found.X, np.ones((found.X.shape[0], 1))])
     above = taxonomy.tree[0]
@@ -119,10 +119,9 @@ def measure(what: str, n_threads: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    from benchmarks.recording import in_fresh_process, publish
-    from benchmarks.reproduced import folder
+    from benchmarks.recording import collections, in_fresh_process, publish
 
-    where = folder()
+    where = collections()
     if where is None or not (where / "ImCLEF07A").is_dir():
         print("skipped: there is no collection ImCLEF07A; set COLLECTIONS to the folder of it")
         return

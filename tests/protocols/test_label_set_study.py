@@ -213,10 +213,16 @@ def test_ctrl_c_ends_the_study():
         study_of({"a": interrupt}, ONE)
 
 
+def test_all_are_tested_against_the_first_if_nothing_is_said():
+    study = study_of({"a": svm(), "b": svm(C=1e-4), "c": svm(C=0.1)}, ONE)
+    assert [(t.method, t.baseline) for t in study.tests] == [("b", "a"), ("c", "a")]
+
+
 @pytest.mark.parametrize("labels", [ONE, SEVERAL], ids=["one", "several"])
 def test_marks_are_those_of_the_tests(labels):
     methods = {"BSVM": svm(), "TD": svm(C=1e-4), "RR-SVM": RecursiveSVM(TAX, random_state=0)}
-    study = study_of(methods, labels)
+    against = {"BSVM": "TD", "RR-SVM": ["BSVM", "TD"]}
+    study = study_of(methods, labels, against=against)
     assert [(t.method, t.baseline) for t in study.tests] == [
         ("BSVM", "TD"), ("RR-SVM", "BSVM"), ("RR-SVM", "TD"),
     ]  # fmt: skip

@@ -11,7 +11,6 @@ import typer
 
 from linnaeus import __version__
 from linnaeus.cli import (
-    bench,
     compare,
     compile_,
     demo,
@@ -55,7 +54,6 @@ app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
 app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
-app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:

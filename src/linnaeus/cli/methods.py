@@ -41,7 +41,7 @@ def methods(name: Name = None, json: Json = False) -> None:
     Console(highlight=False).print(table)
     print(
         "\nn rows, s values in a row, K classes, d features. rank: mean rank in micro F1 with one "
-        "/ several\nlabels a row, 1 is best (linnaeus bench). Parameters: linnaeus methods NAME"
+        "/ several\nlabels a row, 1 is best. Parameters: linnaeus methods NAME"
     )
 
 

@@ -28,9 +28,8 @@ Methods = Annotated[
         "--methods",
         "-m",
         help="Methods, with commas between them. svm:flat leaves out the taxonomy, svm:learned "
-        "learns one from each training part, svm:random takes random ones. With --sets: BSVM, "
-        "BLR, MSVM, MLR, TD, HSVM, OT, RR-SVM, RR-LR, HBLR (all of them if not given), or any "
-        "other method.",
+        "learns one from each training part, svm:random takes random ones. With --sets plain "
+        "names; the linear methods if not given.",
         show_default=False,
     ),
 ]
@@ -72,8 +71,7 @@ Against = Annotated[
     str | None,
     typer.Option(
         "--against",
-        help="With --sets: the method that all others are tested against; if not given, the "
-        "pairs of the paper.",
+        help="With --sets: the method that all others are tested against; if not given, the first.",
         show_default=False,
     ),
 ]
@@ -114,7 +112,7 @@ def protocol(
     [bold]linnaeus protocol DATA -m svm,topdown,topdown:random --t 1,5,10[/bold]
 
     Label sets, with standard errors, sign tests (micro F1) and Wilcoxon's tests (macro F1):
-    [bold]linnaeus protocol DATA --sets -m BSVM,TD,RR-SVM --cs 0.1,1,10[/bold]
+    [bold]linnaeus protocol DATA --sets -m svm,topdown,rr-svm --cs 0.1,1,10[/bold]
     """
     from linnaeus.methods import parse_parameters
 

@@ -1,6 +1,7 @@
 """What the study of all methods on all collections recommends, and for which data.
 
-The file recommendations.json is made from the stored study by `linnaeus bench recommend`. It has
+The file recommendations.json is made from the stored study by `python -m studies recommend`, and
+says when and from what. It has
 
     groups    for kinds of data with two collections or more, the method with the best mean rank;
               where trees and DAGs alone have too few, for both together
@@ -46,7 +47,11 @@ class Kind(NamedTuple):
 
     def covers(self, other: Kind) -> bool:
         """Whether data of the other kind belong to this group."""
-        return other == self or other._replace(shape=ANY) == self
+        return self in (other, other.any_shape())
+
+    def any_shape(self) -> Kind:
+        """The same with trees and DAGs taken together."""
+        return self._replace(shape=ANY)
 
 
 class Advice(NamedTuple):
@@ -85,7 +90,7 @@ def advise(kind: Kind, found: dict[str, Any] | None = None) -> Advice:
     """
     found = recommendations() if found is None else found
     groups = {Kind.of(group): group for group in found["groups"]}
-    for wider in (kind, kind._replace(shape=ANY)):
+    for wider in (kind, kind.any_shape()):
         if wider in groups:
             which = f"collections like this ({wider})"
             return Advice(groups[wider]["method"], _why(groups[wider], which))

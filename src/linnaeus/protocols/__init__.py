@@ -28,11 +28,10 @@ from linnaeus.protocols.designs import (
     with_hierarchies,
 )
 from linnaeus.protocols.label_set_study import Against, LabelSetStudy, Outcome
-from linnaeus.protocols.label_sets import BASELINES, NotApplicable, label_set_study
+from linnaeus.protocols.label_sets import NotApplicable, label_set_study
 from linnaeus.protocols.study import METRICS, Comparison, Study, compare
 
 __all__ = [
-    "BASELINES",
     "METRICS",
     "Against",
     "Comparison",

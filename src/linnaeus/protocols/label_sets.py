@@ -28,17 +28,6 @@ from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.naming import name_array
 
 CUTS = ("instance", "zero", None)
-BASELINES: dict[Any, tuple[Any, ...]] = {  # of Tables II and III
-    "BSVM": ("TD",),
-    "BLR": ("TD",),
-    "MSVM": ("TD",),
-    "MLR": ("TD",),
-    "HSVM": ("TD",),
-    "OT": ("TD",),
-    "RR-SVM": ("BSVM", "TD"),
-    "RR-LR": ("BLR", "TD"),
-    "HBLR": ("BLR", "TD"),
-}
 
 
 class NotApplicable(UserError):
@@ -112,8 +101,7 @@ def label_set_study(
     cut : for rows with several labels: "instance"; "zero", the labels with positive scores; None,
         what the classifier itself predicts
     cv : folds for the threshold, as in `linnaeus.decisions`
-    against : {method: baseline, or several}; if not given, those of the paper's Tables II and III
-        under their names there (`BASELINES`)
+    against : {method: baseline, or several}; if not given, all others against the first
     n_draws : of test rows, for standard errors; 0 for none
     callback : told how many methods are done, and how many there are
 
@@ -122,10 +110,10 @@ def label_set_study(
     >>> from linnaeus import FlatSVM, TopDown
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
     >>> X, y = np.eye(3)[[0, 1, 2] * 4], ["cat", "dog", "oak"] * 4
-    >>> methods = {"BSVM": FlatSVM(tax, random_state=0), "TD": TopDown(tax, random_state=0)}
+    >>> methods = {"svm": FlatSVM(tax, random_state=0), "topdown": TopDown(tax, random_state=0)}
     >>> study = label_set_study(methods, X, y, X, y, tax)
-    >>> study["TD"].report["micro_f1"], study.tests[0].baseline
-    (1.0, 'TD')
+    >>> study["topdown"].report["micro_f1"], study.tests[0].baseline
+    (1.0, 'svm')
     """
     methods = _checked(methods)
     pairs = _pairs(against, methods)
@@ -160,7 +148,8 @@ def _pairs(
 ) -> dict[Any, Sequence[Any]]:
     """The baselines of every method."""
     if against is None:
-        return {name: BASELINES[name] for name in methods if name in BASELINES}
+        first, *others = methods
+        return dict.fromkeys(others, (first,))
     pairs: dict[Any, Sequence[Any]] = {
         name: tuple(given) if isinstance(given, list | tuple | set) else (given,)
         for name, given in against.items()

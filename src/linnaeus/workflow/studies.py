@@ -8,9 +8,11 @@ from typing import Any
 
 from linnaeus.collection import Part
 from linnaeus.errors import UserError
-from linnaeus.reproduction.choosing import CS, label_set_methods
+from linnaeus.search import CS, label_set_methods
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.parts import Step, train_and_test, word_vectorizer
+
+FOR_SETS = ("svm", "logistic", "msvm", "mlr", "topdown", "rr-svm", "rr-lr", "hblr")
 
 
 def protocol(
@@ -103,10 +105,10 @@ def label_set_protocol(
 ) -> Any:
     """Train on a collection, predict the label sets of its test part: a `LabelSetStudy`.
 
-    methods : as in the paper's Table II, or others by their names; if not given, all of the table
+    methods : by their names; if not given, the linear ones (`FOR_SETS`)
     Cs : the values of C to choose from, by cross-validation on the training part
     folds : for C, and for the thresholds of rows with several labels
-    against : the baseline of all methods; if not given, those of the paper
+    against : the baseline of all methods; if not given, the first of them
     Without a test part a quarter of the training part is held out.
     """
     from linnaeus import protocols
@@ -115,7 +117,7 @@ def label_set_protocol(
     collection = read_collection(data)
     train, test = train_and_test(collection, seed)
     entries = label_set_methods(
-        methods, collection.taxonomy, Cs, folds, parameters, seed, jobs, step
+        methods or FOR_SETS, collection.taxonomy, Cs, folds, parameters, seed, jobs, step
     )
     X, X_test = train.X, test.X
     if train.texts is not None:
@@ -128,7 +130,4 @@ def label_set_protocol(
 
 
 def _all_against(baseline: str, methods: Iterable[str]) -> dict[str, str]:
-    from linnaeus.methods import published
-
-    name = published(baseline)[0]
-    return {method: name for method in methods if method != name}
+    return {method: baseline for method in methods if method != baseline}

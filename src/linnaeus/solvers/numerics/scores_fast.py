@@ -55,7 +55,7 @@ def add(inputs, i, W, step):
             w[q] += x * step[q]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score_all(W, ix, xs, s):
     """``s = W'x``, of the type of W; four features at a time, so that `s` is read less often."""
     width = s.size
