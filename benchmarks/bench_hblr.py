@@ -19,9 +19,9 @@ from typing import Any
 from benchmarks.bench_real import HERE
 from benchmarks.recording import publish
 from linnaeus import HBLR, CorrelatedMNL
+from linnaeus.experiments import f1_spread
 from linnaeus.metrics import calibration, evaluate
 from linnaeus.metrics.inputs import label_pair
-from linnaeus.protocols.bootstrap import f1_spread
 from linnaeus.reproduction.figures_gopal import BAYES, NAMES
 from linnaeus.reproduction.gopal_data import load
 

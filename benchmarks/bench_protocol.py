@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import recording
-from linnaeus import workflow
+from linnaeus.experiments import BaselineTest, LabelSetResult, LabelSetStudy, label_set_study
 from linnaeus.methods import table_methods
 from linnaeus.metrics.display import daggers
-from linnaeus.protocols import BASELINES, Against, LabelSetStudy, Outcome, label_set_study
 from linnaeus.reproduction import figures_gopal as gopal_paper
+from linnaeus.reproduction.choosing import BASELINES, CS, label_set_methods
 from linnaeus.reproduction.gopal_data import load
 
 COLUMNS = (
@@ -39,12 +39,12 @@ def run(root: Path, name: str) -> None:
     tax, X, y, X_test, truth = load(root, name)
     methods = os.environ.get("PROTOCOL_METHODS", ",".join(table_methods())).split(",")
     given = os.environ.get("PROTOCOL_CS", "")
-    Cs = tuple(map(float, given.split(","))) if given else workflow.CS
+    Cs = tuple(map(float, given.split(","))) if given else CS
     folds = int(os.environ.get("FOLDS", "5"))
-    outcomes: dict[str, Outcome] = {}
-    for method, entry in workflow.label_set_methods(methods, tax, Cs, folds).items():
+    outcomes: dict[str, LabelSetResult] = {}
+    for method, entry in label_set_methods(methods, tax, Cs, folds).items():
         study = label_set_study({method: entry}, X, y, X_test, truth, tax, cv=folds)
-        outcomes |= study.outcomes
+        outcomes |= study.results
         publish(name, LabelSetStudy(outcomes, BASELINES), Cs, folds)
 
 
@@ -53,7 +53,7 @@ def publish(name: str, study: LabelSetStudy, Cs: tuple[float, ...], folds: int) 
     paper = gopal_paper.FIGURES[gopal_paper.NAMES[name]]
     rows = stored(name) | {
         method: row(method, outcome, paper, [t for t in study.tests if t.method == method])
-        for method, outcome in study.outcomes.items()
+        for method, outcome in study.results.items()
     }
     given = " ".join(f"{key}={os.environ[key]}" for key in VARIABLES if key in os.environ)
     recording.publish(
@@ -76,7 +76,10 @@ def stored(name: str) -> dict[str, list[Any]]:
 
 
 def row(
-    method: str, out: Outcome, paper: Mapping[str, tuple[float, ...]], tests: list[Against]
+    method: str,
+    out: LabelSetResult,
+    paper: Mapping[str, tuple[float, ...]],
+    tests: list[BaselineTest],
 ) -> list[Any]:
     """One method: ours and the paper's figures in %."""
     micro, macro, minutes = paper.get(method, (None, None, None))
@@ -92,7 +95,7 @@ def row(
     ]  # fmt: skip
 
 
-def marks(test: Against) -> str:
+def marks(test: BaselineTest) -> str:
     """The baseline, and for micro and macro F1 the direction with daggers; 0 for chance."""
     cells = [
         f"{'+' if difference > 0 else '-'}{daggers(p).strip()}" if p < 0.05 else "0"

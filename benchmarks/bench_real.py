@@ -18,10 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import linnaeus
+from linnaeus.experiments import c_path
 from linnaeus.files import atomic_write
 from linnaeus.metrics import evaluate
 from linnaeus.reproduction.gopal_data import load
-from linnaeus.tuning import c_path
 
 HERE = Path(__file__).resolve().parent
 MODELS = (

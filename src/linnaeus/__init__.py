@@ -52,9 +52,9 @@ _EXPORTS = {
 }
 _MODULES = (
     "collection",
-    "comparison",
     "decisions",
     "errors",
+    "experiments",
     "explanation",
     "features",
     "induction",
@@ -65,15 +65,12 @@ _MODULES = (
     "methods",
     "metrics",
     "model",
-    "protocols",
     "report",
-    "search",
     "splits",
     "storage",
     "synthetic",
     "taxonomy",
     "text",
-    "tuning",
 )
 
 __all__ = [

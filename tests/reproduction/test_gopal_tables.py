@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 from linnaeus import FlatLogistic, FlatSVM, Taxonomy, TopDown
+from linnaeus.experiments import label_set_study
 from linnaeus.metrics.inputs import Pair
 from linnaeus.metrics.significance import count_wins
-from linnaeus.protocols import label_set_study
 from linnaeus.reproduction import figures_gopal, gopal, gopal_views
 from linnaeus.reproduction.gopal_data import Problem, every_label, load
 from linnaeus.reproduction.gopal_runs import (

@@ -9,7 +9,7 @@ from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.methods import INFO, METHODS
 from linnaeus.model.choice import choose_method, unsuited
-from linnaeus.model.evidence import advise, kind_of, recommendations
+from linnaeus.model.recommendations import advise, kind_of, recommendations
 from linnaeus.reproduction.matrix import NAME, results
 from linnaeus.reproduction.rankings import rankings
 from linnaeus.reproduction.recommend import cells, recommend, write

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -24,17 +25,20 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from linnaeus.comparison import Contest
+    from linnaeus.experiments import Comparison
 
 REPORT = Path("comparison.html")
+_CUTS = {"instance": "instance", "zero": "zero", "own": None}
+_Number = TypeVar("_Number", int, float)
 
 Methods = Annotated[
     str,
     typer.Option(
         "--methods",
         "-m",
-        help="Methods with commas between them, as linnaeus methods lists them. svm:flat leaves "
-        "out the taxonomy, svm:random takes a random one, svm:learned learns one.",
+        help="Comma-separated methods; see linnaeus methods. svm:flat leaves out the taxonomy, "
+        "svm:random uses random ones, svm:learned learns one from the training rows.",
+        show_default=False,
     ),
 ]
 Folds = Annotated[
@@ -43,30 +47,118 @@ Folds = Annotated[
         "--folds",
         "-k",
         min=2,
-        help="Divide the training part into so many folds. If neither --folds nor --test is "
-        "given: the test part, or 5 folds where there is none.",
+        help="Number of cross-validation folds of the training part. Without --folds, --test, "
+        "--few and --sets: the test part, or 5 folds if there is none (with --rankings 10 folds).",
         show_default=False,
     ),
 ]
 Test = Annotated[bool, typer.Option("--test", help="Judge by the test part.")]
+Few = Annotated[
+    str | None,
+    typer.Option(
+        "--few",
+        help="Train on this many rows per class, for example 1,5,20, test on all others, and "
+        "compare rankings.",
+        show_default=False,
+    ),
+]
+Sets = Annotated[
+    bool,
+    typer.Option(
+        "--sets",
+        help="Choose C for each method by cross-validation, then compare label sets on the test "
+        "part (a quarter of the training part if there is none).",
+    ),
+]
+Rankings = Annotated[
+    bool,
+    typer.Option(
+        "--rankings",
+        help="Compare rankings of all classes instead of label sets, on folds of the training "
+        "part.",
+    ),
+]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
         "--parameter",
         "-p",
-        help="name=value goes to every method that has the parameter, method.name=value to one.",
+        help="name=value goes to every method that has the parameter, method.name=value to one. "
+        "Repeatable.",
     ),
 ]
 Rule = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--rule",
-        help="How scores become label sets; auto takes for each method the rule that is best on "
-        "held-out scores.",
+        help="How scores become label sets. If not given, each method gets the rule that is best "
+        "on held-out scores.",
+        show_default=False,
+    ),
+]
+Repetitions = Annotated[
+    int | None,
+    typer.Option(
+        "--repetitions",
+        "-r",
+        min=1,
+        help="With --few: how often rows are drawn for each size (10).",
+        show_default=False,
+    ),
+]
+Hierarchies = Annotated[
+    int | None,
+    typer.Option(
+        "--hierarchies",
+        min=1,
+        help="How many random taxonomies method:random stands for (1; with --few or --rankings 5).",
+        show_default=False,
+    ),
+]
+Cs = Annotated[
+    str | None,
+    typer.Option(
+        "--cs",
+        help="With --sets: values of C to choose from, for example 0.1,1,10 (0.001 to 1,000). One "
+        "value is used as it is.",
+        show_default=False,
+    ),
+]
+Cv = Annotated[
+    int | None,
+    typer.Option(
+        "--cv",
+        help="With --sets: folds of the training part that choose C and the thresholds (5).",
+        show_default=False,
+    ),
+]
+Cut = Annotated[
+    str | None,
+    typer.Option(
+        "--cut",
+        help="With --sets, if rows have several labels: instance (a threshold for each row, "
+        "learned from out-of-fold scores; the default), zero, or own (what the method itself "
+        "predicts).",
+        show_default=False,
+    ),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        help="With --few, --rankings or --sets: the method that the others are tested against "
+        "(the first).",
+        show_default=False,
     ),
 ]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to write the report, an HTML file.")
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="HTML file for the report (comparison.html). Not with --few, --rankings or --sets.",
+        show_default=False,
+    ),
 ]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
 
@@ -76,11 +168,20 @@ def compare(
     methods: Methods,
     folds: Folds = None,
     test: Test = False,
+    few: Few = None,
+    sets: Sets = False,
+    rankings: Rankings = False,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: Rule = "auto",
-    output: Output = REPORT,
+    rule: Rule = None,
+    repetitions: Repetitions = None,
+    hierarchies: Hierarchies = None,
+    cs: Cs = None,
+    cv: Cv = None,
+    cut: Cut = None,
+    against: Against = None,
+    output: Output = None,
     no_report: NoReport = False,
     skip_bad: SkipBad = False,
     json: Json = False,
@@ -88,71 +189,189 @@ def compare(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Compare methods on the same rows, with tests of significance and an HTML report.
+    """Compare methods on the same rows and the same features, with tests of significance.
 
-    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --folds 5 -p C=1[/bold]
+    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --folds 5 -p C=1[/bold] writes an HTML
+    report that opens without a network: the table, F1 by level and by size of the classes, a map
+    of the taxonomy, calibration, cost, confused labels and mistakes.
 
-    The report is one file that opens without a network: the table, F1 by level and by size of
-    the classes, a map of the taxonomy, calibration, cost, confused labels and mistakes.
+    [bold]linnaeus compare DATA --methods svm,topdown,topdown:random --few 1,5,20[/bold] shows how
+    well classes are ranked with few examples of each, with paired permutation tests.
+
+    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --sets --cs 0.1,1,10[/bold] tunes C
+    first, then compares label sets, with standard errors, sign tests (micro F1) and Wilcoxon's
+    tests (macro F1).
     """
     from linnaeus.methods import parse_parameters
-    from linnaeus.workflow import comparing
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
+    if not names:
+        raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")
+    given = {
+        "--folds": folds, "--test": test, "--few": few, "--sets": sets, "--rankings": rankings,
+        "--rule": rule, "--repetitions": repetitions, "--cs": cs, "--cv": cv, "--cut": cut,
+        "--against": against, "--output": output, "--no-report": no_report,
+    }  # fmt: skip
+    mode = _mode(given)
+    own = {
+        name[2:].replace("-", "_"): v for name, v in given.items() if name not in MODES and _is(v)
+    }
+    if mode in ("", "--rankings") and folds is not None:
+        own["folds"] = folds
+    shared = {
+        "parameters": parse_parameters(parameter or []), "features": features,
+        "feature_parameters": parse_parameters(feature or []), "hierarchies": hierarchies,
+        "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
+    }  # fmt: skip
+    if mode == "--sets":
+        _compare_sets(data, names, own, shared, json, quiet)
+    elif mode:
+        own |= {} if few is None else {"few": _numbers("--few", few, int)}
+        _compare_rankings(data, names, own | shared, json, quiet)
+    else:
+        own["test"] = test
+        _compare(data, names, own, shared, json, quiet)
+
+
+MODES = ("--folds", "--test", "--few", "--sets", "--rankings")
+ONLY = {  # options that go with some modes only; "" is the comparison with a report
+    "--rule": ("",), "--output": ("",), "--no-report": ("",), "--repetitions": ("--few",),
+    "--against": ("--few", "--rankings", "--sets"), "--cs": ("--sets",), "--cv": ("--sets",),
+    "--cut": ("--sets",),
+}  # fmt: skip
+
+
+def _is(value: Any) -> bool:
+    """Whether an option is given."""
+    return value is not None and value is not False
+
+
+def _mode(given: Mapping[str, Any]) -> str:
+    """What is compared: "" for a report, "--few", "--rankings" or "--sets"."""
+    chosen = [name for name in MODES if _is(given[name])]
+    rows = [name for name in chosen if name != "--rankings"]
+    if len(rows) > 1:
+        raise UserError(
+            f"{rows[0]} and {rows[1]} both say which rows methods are judged by. Use one of them."
+        )
+    if "--rankings" in chosen and rows and rows[0] in ("--test", "--sets"):
+        raise UserError(f"--rankings does not go with {rows[0]}. Use --folds or --few with it.")
+    mode = next((name for name in ("--few", "--sets", "--rankings") if name in chosen), "")
+    for option, modes in ONLY.items():
+        if _is(given[option]) and mode not in modes:
+            fit = [name or "a comparison on folds or the test part" for name in modes]
+            without = f" Leave it out, or leave out {mode}." if mode else f" Add {fit[0]}."
+            raise UserError(f"{option} is for {' or '.join(fit)}.{without}")
+    return mode
+
+
+def _compare(
+    data: Path, methods: list[str], own: dict[str, Any], shared: dict[str, Any], json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from linnaeus import workflow
+
+    output = None if own.pop("no_report", False) else own.pop("output", REPORT)
     with progress(quiet or json) as step:
-        done = comparing.compare(
-            data, names, folds=folds, test=test, parameters=parse_parameters(parameter or []),
-            features=features, feature_parameters=parse_parameters(feature or []), rule=rule,
-            output=None if no_report else output, skip_bad=skip_bad, seed=seed, jobs=jobs,
-            step=step,
-        )  # fmt: skip
+        done = workflow.compare(data, methods, output=output, step=step, **own, **shared)
     print_skipped(done.skipped)
     if json:
         where = None if done.report is None else str(done.report)
-        print_json(done.contest.to_dict() | {"report": where})
+        print_json(done.comparison.to_dict() | {"report": where})
     else:
-        present(done.contest, done.report)
-    if not done.contest.ranked:
+        present(done.comparison, done.report)
+    if not done.comparison.ranked:
         raise UserError("No method has a result; the reasons are above.")
 
 
-def present(contest: Contest, report: Path | None, console: Console | None = None) -> None:
+def _compare_sets(
+    data: Path, methods: list[str], own: dict[str, Any], shared: dict[str, Any], json: bool,
+    quiet: bool,
+) -> None:  # fmt: skip
+    from linnaeus import workflow
+
+    cut = own.pop("cut", "instance")
+    if cut not in _CUTS:
+        raise UserError(f"--cut is {cut!r}. Use one of: {', '.join(_CUTS)}.")
+    if "cs" in own:
+        own["Cs"] = _numbers("--cs", own.pop("cs"), float)
+    with progress(quiet or json) as step:
+        done = workflow.compare_label_sets(
+            data, methods, cut=_CUTS[cut], step=step, **own, **shared
+        )
+    print_skipped(done.skipped)
+    if json:
+        print_json(done.study.to_dict())
+    else:
+        print(done.study.table())
+    if all(result.report is None for result in done.study.results.values()):
+        raise UserError("No method has a result; the reasons are above.")
+
+
+def _compare_rankings(
+    data: Path, methods: list[str], options: dict[str, Any], json: bool, quiet: bool
+) -> None:
+    from linnaeus import workflow
+
+    with progress(quiet or json) as step:
+        done = workflow.compare_rankings(data, methods, step=step, **options)
+    print_skipped(done.skipped)
+    if json:
+        print_json(done.to_dict())
+    else:
+        print(done.study.table())
+        for test in done.tests:
+            print(f"\n{test.first} against {test.second}: paired permutation test\n{test.table()}")
+    if not done.study.methods:
+        raise UserError("No method has a result; the reasons are above.")
+
+
+def _numbers(option: str, text: str, kind: Callable[[str], _Number]) -> list[_Number]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(
+            f"{option} is {text!r}. Write numbers with commas, such as 1,5,10."
+        ) from None
+
+
+def present(comparison: Comparison, report: Path | None, console: Console | None = None) -> None:
     """The table, the verdict, the failures, and where the report is."""
-    from linnaeus.comparison import verdict
+    from linnaeus.experiments import verdict
 
     if console is None:
         from rich.console import Console
 
         console = Console(highlight=False, soft_wrap=True)
-    if contest.ranked:
+    if comparison.ranked:
         console.width = max(console.width, 100)
-        console.print(f"{contest.setting.data}: {contest.setting}", markup=False)
-        console.print(_table(contest))
+        console.print(f"{comparison.setting.data}: {comparison.setting}", markup=False)
+        console.print(_table(comparison))
         console.print(
             "bold: the best; ± one standard error; worse than the best by more than chance: "
             "* p < 5 %, ** p < 1 %",
             style="dim",
         )
-        for sentence in verdict(contest):
+        for sentence in verdict(comparison):
             console.print(sentence, markup=False)
-    for standing in contest.failed:
-        console.print(f"{standing.name}: {standing.error}", markup=False, style="red")
+    for result in comparison.failed:
+        console.print(f"{result.name}: {result.error}", markup=False, style="red")
     if report is not None:
         console.print(f"The report is in {report}.", markup=False)
 
 
-def _table(contest: Contest) -> Table:
+def _table(comparison: Comparison) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from linnaeus.comparison import FIGURES
+    from linnaeus.experiments import FIGURES
 
     table = Table("method", box=None, pad_edge=False)
     for title in (*FIGURES.values(), "CPU s"):
         table.add_column(title, justify="right", no_wrap=True)
-    marks = {figure: contest.marks(figure) for figure in FIGURES}
-    best = {figure: contest.best(figure).figures[figure] for figure in FIGURES}
-    for s in contest.ranked:
+    marks = {figure: comparison.marks(figure) for figure in FIGURES}
+    best = {figure: comparison.best(figure).figures[figure] for figure in FIGURES}
+    for s in comparison.ranked:
         cells = [
             Text.assemble(
                 (f"{value:.4f}", "bold" if value == best[figure] else ""),

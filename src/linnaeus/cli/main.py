@@ -19,7 +19,6 @@ from linnaeus.cli import (
     import_,
     methods,
     predict,
-    protocol,
     rule,
     taxonomy,
     train,
@@ -51,7 +50,6 @@ app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
-app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(bench.app, name="bench")
 

@@ -18,14 +18,14 @@ from linnaeus.estimators.hieron import Hieron
 from linnaeus.estimators.perceptron import HierarchicalPerceptron
 from linnaeus.estimators.ranking import RankingSVM
 from linnaeus.estimators.topdown import TopDown
-from linnaeus.induction import learn_taxonomy
-from linnaeus.protocols import (
-    Study,
+from linnaeus.experiments import RankingStudy as Study
+from linnaeus.experiments import (
     cross_validate_ranking,
     held_out_ranking,
     per_class_study,
     random_hierarchies,
 )
+from linnaeus.induction import learn_taxonomy
 from linnaeus.reproduction import cai_data
 from linnaeus.reproduction.cai_data import Problem
 from linnaeus.reproduction.paired import DIGITS, facts_of, standard_error

@@ -19,6 +19,17 @@ from linnaeus.reproduction.tables import Step
 from linnaeus.taxonomy import Taxonomy
 
 CS = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the values tried in [GopalYang2015] section 6
+BASELINES: dict[str, tuple[str, ...]] = {  # of Tables II and III
+    "BSVM": ("TD",),
+    "BLR": ("TD",),
+    "MSVM": ("TD",),
+    "MLR": ("TD",),
+    "HSVM": ("TD",),
+    "OT": ("TD",),
+    "RR-SVM": ("BSVM", "TD"),
+    "RR-LR": ("BLR", "TD"),
+    "HBLR": ("BLR", "TD"),
+}
 
 
 def label_set_methods(
@@ -32,7 +43,7 @@ def label_set_methods(
     step: Step | None = None,
     scoring: Callable[[Any, Any], float] = micro_f1,
 ) -> dict[str, Any]:
-    """{name: function that chooses C and makes the classifier}, for `protocols.label_set_study`."""
+    """{name: function that chooses C and makes the classifier}, for `label_set_study`."""
     if not Cs or not all(0 < C < np.inf for C in Cs):
         raise UserError(f"The values of C are {shorten(list(Cs))}. Give positive numbers.")
     if folds < 2:
@@ -64,7 +75,7 @@ class _Chooser:
     told: Callable[[int, int], None] | None  # about fits for the choice
 
     def __call__(self, X: Any, y: Any) -> Any:
-        from linnaeus.protocols import NotApplicable
+        from linnaeus.experiments import NotApplicable
 
         several = not isinstance(y, np.ndarray)
         if several and self.method.several is None:
@@ -82,7 +93,7 @@ class _Chooser:
 
     def _chosen(self, model: Any, X: Any, y: Any, several: bool) -> Any:
         from linnaeus.decisions import InstanceCut
-        from linnaeus.tuning import c_path
+        from linnaeus.experiments import c_path
 
         if "C" not in model.get_params() or "C" in self.parameters:
             return model

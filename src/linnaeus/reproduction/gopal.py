@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from linnaeus.methods import TABLE_II
-from linnaeus.protocols import BASELINES
 from linnaeus.reproduction import gopal_bayes
 from linnaeus.reproduction import gopal_views as views
+from linnaeus.reproduction.choosing import BASELINES
 from linnaeus.reproduction.figures_gopal import FIGURES, NAMES
 from linnaeus.reproduction.gopal_data import CLOSED, NO_INTERCEPT, intercept_of
 from linnaeus.reproduction.gopal_runs import FOLDS, WHY, run_each_setting, run_published

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.experiments import LabelSetResult as Reached
+from linnaeus.experiments import f1_spread, label_set_study
 from linnaeus.losses import difference
 from linnaeus.metrics import Report, macro_f1
 from linnaeus.metrics.counts import count, prf
 from linnaeus.metrics.inputs import NodePair, Pair
 from linnaeus.metrics.sets import BINS
-from linnaeus.protocols import f1_spread, label_set_study
-from linnaeus.protocols.label_set_study import Outcome as Reached
 from linnaeus.reproduction.choosing import label_set_methods
 from linnaeus.reproduction.gopal_data import Problem, load
 from linnaeus.reproduction.packing import pack

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from linnaeus.io import read_collection
 from linnaeus.methods import METHODS
 from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS
+from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS
 from linnaeus.reproduction import recommend
 from linnaeus.reproduction.rankings import NAME, friedman_tests
 from linnaeus.reproduction.results import Cell, Outcome

@@ -17,7 +17,7 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.files import atomic_write
 from linnaeus.model.choice import unsuited
-from linnaeus.model.evidence import ANY, MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
+from linnaeus.model.recommendations import ANY, MANY_CLASSES, MANY_ROWS, WORDS, Kind, kind_of
 from linnaeus.reproduction.rankings import NAME, Facts, ranking_of
 from linnaeus.reproduction.ranks import Ranking
 from linnaeus.reproduction.results import Cell

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from linnaeus.estimators.flat import FlatSVM
 from linnaeus.estimators.rls import HierarchicalRLS
 from linnaeus.estimators.topdown import TopDown
+from linnaeus.experiments import spread_of_sums
 from linnaeus.metrics import hierarchical_loss, symmetric_difference_loss, zero_one_loss
-from linnaeus.protocols import spread_of_sums
 from linnaeus.reproduction.paired import DIGITS, facts_of, standard_error
 from linnaeus.reproduction.results import Cell, Outcome
 from linnaeus.reproduction.rousu_data import Problem, kernel, load, markov
