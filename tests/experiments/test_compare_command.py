@@ -74,7 +74,7 @@ def test_a_folder_without_a_test_part_is_divided_into_five(folder, tmp_path):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     for data in (tmp_path, tmp_path / "train.jsonl"):
         done = compare(data, ["svm"], rule="zero", output=None)
-        assert done.comparison.setting.folds == 5 and done.report is None
+        assert done.found.setting.folds == 5 and done.report is None
     with pytest.raises(UserError, match="has no part 'test'. It has: train"):
         compare(tmp_path, ["svm"], test=True, output=None)
 
@@ -84,7 +84,7 @@ def test_the_command_repeats_the_comparison(folder):
         folder, ["svm"], rule="zero", parameters={"svm.C": 2.0, "loss": "hinge"}, output=None,
         feature_parameters={"ngram_range": [1, 2]}, seed=3,
     )  # fmt: skip
-    words = done.comparison.setting.command
+    words = done.found.setting.command
     assert words.startswith(f"linnaeus compare {folder} --methods svm --test -p svm.C=2 -p loss=")
     assert words.endswith("-f 'ngram_range=[1,2]' --rule zero --seed 3")
 

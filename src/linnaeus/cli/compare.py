@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from linnaeus.experiments import Comparison
+    from linnaeus.workflow.comparing import Compared
 
 REPORT = Path("comparison.html")
 _CUTS = {"instance": "instance", "zero": "zero", "own": None}
@@ -34,32 +35,25 @@ _Number = TypeVar("_Number", int, float)
 Methods = Annotated[
     str,
     typer.Option(
-        "--methods",
-        "-m",
+        "--methods", "-m",
         help="Comma-separated methods; see linnaeus methods. svm:flat leaves out the taxonomy, "
         "svm:random uses random ones, svm:learned learns one from the training rows.",
-        show_default=False,
     ),
-]
+]  # fmt: skip
 Folds = Annotated[
     int | None,
     typer.Option(
-        "--folds",
-        "-k",
-        min=2,
+        "--folds", "-k", min=2,
         help="Number of cross-validation folds of the training part. Without --folds, --test, "
         "--few and --sets: the test part, or 5 folds if there is none (with --rankings 10 folds).",
-        show_default=False,
     ),
-]
+]  # fmt: skip
 Test = Annotated[bool, typer.Option("--test", help="Judge by the test part.")]
 Few = Annotated[
     str | None,
     typer.Option(
-        "--few",
         help="Train on this many rows per class, for example 1,5,20, test on all others, and "
-        "compare rankings.",
-        show_default=False,
+        "compare rankings."
     ),
 ]
 Sets = Annotated[
@@ -81,86 +75,75 @@ Rankings = Annotated[
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
-        "--parameter",
-        "-p",
+        "--parameter", "-p",
         help="name=value goes to every method that has the parameter, method.name=value to one. "
         "Repeatable.",
     ),
-]
+]  # fmt: skip
 Rule = Annotated[
     str | None,
     typer.Option(
-        "--rule",
         help="How scores become label sets. If not given, each method gets the rule that is best "
-        "on held-out scores.",
-        show_default=False,
+        "on held-out scores."
     ),
 ]
 Repetitions = Annotated[
     int | None,
     typer.Option(
-        "--repetitions",
-        "-r",
-        min=1,
+        "--repetitions", "-r", min=1,
         help="With --few: how often rows are drawn for each size (10).",
-        show_default=False,
     ),
-]
+]  # fmt: skip
 Hierarchies = Annotated[
     int | None,
     typer.Option(
-        "--hierarchies",
         min=1,
         help="How many random taxonomies method:random stands for (1; with --few or --rankings 5).",
-        show_default=False,
     ),
 ]
 Cs = Annotated[
     str | None,
     typer.Option(
-        "--cs",
         help="With --sets: values of C to choose from, for example 0.1,1,10 (0.001 to 1,000). One "
-        "value is used as it is.",
-        show_default=False,
+        "value is used as it is."
     ),
 ]
 Cv = Annotated[
     int | None,
     typer.Option(
-        "--cv",
-        help="With --sets: folds of the training part that choose C and the thresholds (5).",
-        show_default=False,
+        help="With --sets: folds of the training part that choose C and the thresholds (5)."
     ),
 ]
 Cut = Annotated[
     str | None,
     typer.Option(
-        "--cut",
         help="With --sets, if rows have several labels: instance (a threshold for each row, "
         "learned from out-of-fold scores; the default), zero, or own (what the method itself "
-        "predicts).",
-        show_default=False,
+        "predicts)."
     ),
 ]
 Against = Annotated[
     str | None,
     typer.Option(
-        "--against",
         help="With --few, --rankings or --sets: the method that the others are tested against "
-        "(the first).",
-        show_default=False,
+        "(the first)."
     ),
 ]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output",
-        "-o",
+        "--output", "-o",
         help="HTML file for the report (comparison.html). Not with --few, --rankings or --sets.",
-        show_default=False,
     ),
-]
+]  # fmt: skip
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
+FLAGS = ("--sets", "--rankings")
+MODES = ("--folds", "--test", "--few", *FLAGS)
+ONLY = {  # options that go with some modes only; "" is the comparison with a report
+    "--rule": ("",), "--output": ("",), "--no-report": ("",), "--repetitions": ("--few",),
+    "--against": ("--few", "--rankings", "--sets"), "--cs": ("--sets",), "--cv": ("--sets",),
+    "--cut": ("--sets",),
+}  # fmt: skip
 
 
 def compare(
@@ -213,32 +196,60 @@ def compare(
         "--against": against, "--output": output, "--no-report": no_report,
     }  # fmt: skip
     mode = _mode(given)
-    own = {
-        name[2:].replace("-", "_"): v for name, v in given.items() if name not in MODES and _is(v)
-    }
-    if mode in ("", "--rankings") and folds is not None:
-        own["folds"] = folds
-    shared = {
+    options: dict[str, Any] = {
         "parameters": parse_parameters(parameter or []), "features": features,
         "feature_parameters": parse_parameters(feature or []), "hierarchies": hierarchies,
         "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
     }  # fmt: skip
-    if mode == "--sets":
-        _compare_sets(data, names, own, shared, json, quiet)
-    elif mode:
-        own |= {} if few is None else {"few": _numbers("--few", few, int)}
-        _compare_rankings(data, names, own | shared, json, quiet)
+    own = {name[2:]: v for name, v in given.items() if _is(v) and name not in FLAGS}
+    run = {"--sets": _sets, "--few": _rankings, "--rankings": _rankings}.get(mode, _report)
+    with progress(quiet or json) as step:
+        done = run(data, names, own, **options, step=step)
+    print_skipped(done.skipped)
+    _print(done, json)
+
+
+def _report(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow import compare
+
+    output = own.pop("output", REPORT)
+    where = None if own.pop("no-report", False) else output
+    return compare(data, methods, output=where, **own, **options)
+
+
+def _sets(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow import compare_label_sets
+
+    cut = own.pop("cut", "instance")
+    if cut not in _CUTS:
+        raise UserError(f"--cut is {cut!r}. Use one of: {', '.join(_CUTS)}.")
+    if "cs" in own:
+        own["Cs"] = _numbers("--cs", own.pop("cs"), float)
+    return compare_label_sets(data, methods, cut=_CUTS[cut], **own, **options)
+
+
+def _rankings(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow import compare_rankings
+
+    if "few" in own:
+        own["few"] = _numbers("--few", own["few"], int)
+    return compare_rankings(data, methods, **own, **options)
+
+
+def _print(done: Compared, json: bool) -> None:
+    """The result, for a person or for machines; an error where there is none."""
+    from linnaeus.experiments import Comparison
+
+    found = done.found
+    if json:
+        where = {} if not isinstance(found, Comparison) else {"report": done.report}
+        print_json(found.to_dict() | where)
+    elif isinstance(found, Comparison):
+        present(found, done.report)
     else:
-        own["test"] = test
-        _compare(data, names, own, shared, json, quiet)
-
-
-MODES = ("--folds", "--test", "--few", "--sets", "--rankings")
-ONLY = {  # options that go with some modes only; "" is the comparison with a report
-    "--rule": ("",), "--output": ("",), "--no-report": ("",), "--repetitions": ("--few",),
-    "--against": ("--few", "--rankings", "--sets"), "--cs": ("--sets",), "--cv": ("--sets",),
-    "--cut": ("--sets",),
-}  # fmt: skip
+        print(found.table())
+    if not found.has_results:
+        raise UserError("No method has a result; the reasons are above.")
 
 
 def _is(value: Any) -> bool:
@@ -263,67 +274,6 @@ def _mode(given: Mapping[str, Any]) -> str:
             without = f" Leave it out, or leave out {mode}." if mode else f" Add {fit[0]}."
             raise UserError(f"{option} is for {' or '.join(fit)}.{without}")
     return mode
-
-
-def _compare(
-    data: Path, methods: list[str], own: dict[str, Any], shared: dict[str, Any], json: bool,
-    quiet: bool,
-) -> None:  # fmt: skip
-    from linnaeus import workflow
-
-    output = None if own.pop("no_report", False) else own.pop("output", REPORT)
-    with progress(quiet or json) as step:
-        done = workflow.compare(data, methods, output=output, step=step, **own, **shared)
-    print_skipped(done.skipped)
-    if json:
-        where = None if done.report is None else str(done.report)
-        print_json(done.comparison.to_dict() | {"report": where})
-    else:
-        present(done.comparison, done.report)
-    if not done.comparison.ranked:
-        raise UserError("No method has a result; the reasons are above.")
-
-
-def _compare_sets(
-    data: Path, methods: list[str], own: dict[str, Any], shared: dict[str, Any], json: bool,
-    quiet: bool,
-) -> None:  # fmt: skip
-    from linnaeus import workflow
-
-    cut = own.pop("cut", "instance")
-    if cut not in _CUTS:
-        raise UserError(f"--cut is {cut!r}. Use one of: {', '.join(_CUTS)}.")
-    if "cs" in own:
-        own["Cs"] = _numbers("--cs", own.pop("cs"), float)
-    with progress(quiet or json) as step:
-        done = workflow.compare_label_sets(
-            data, methods, cut=_CUTS[cut], step=step, **own, **shared
-        )
-    print_skipped(done.skipped)
-    if json:
-        print_json(done.study.to_dict())
-    else:
-        print(done.study.table())
-    if all(result.report is None for result in done.study.results.values()):
-        raise UserError("No method has a result; the reasons are above.")
-
-
-def _compare_rankings(
-    data: Path, methods: list[str], options: dict[str, Any], json: bool, quiet: bool
-) -> None:
-    from linnaeus import workflow
-
-    with progress(quiet or json) as step:
-        done = workflow.compare_rankings(data, methods, step=step, **options)
-    print_skipped(done.skipped)
-    if json:
-        print_json(done.to_dict())
-    else:
-        print(done.study.table())
-        for test in done.tests:
-            print(f"\n{test.first} against {test.second}: paired permutation test\n{test.table()}")
-    if not done.study.methods:
-        raise UserError("No method has a result; the reasons are above.")
 
 
 def _numbers(option: str, text: str, kind: Callable[[str], _Number]) -> list[_Number]:

@@ -42,12 +42,7 @@ from linnaeus.experiments.named_methods import (
 )
 from linnaeus.experiments.pair_tests import GroupTest, PairTest, holm, stars
 from linnaeus.experiments.ranking_study import METRICS, PairedTest, RankingStudy, paired_test
-from linnaeus.experiments.rankings import (
-    cross_validate_ranking,
-    held_out_ranking,
-    per_class_study,
-    with_hierarchies,
-)
+from linnaeus.experiments.rankings import cross_validate_ranking, held_out_ranking, per_class_study
 from linnaeus.experiments.tuned import Tuned, setting_words
 from linnaeus.experiments.tuning import tune
 
@@ -95,5 +90,4 @@ __all__ = [
     "tune",
     "verdict",
     "with_best_C",
-    "with_hierarchies",
 ]

@@ -4,7 +4,7 @@ With c_bi, how often row i is in draw b, the counts of class k in that draw are 
 
     TP_bk = sum_i c_bi true_ik predicted_ik,    A_bk = sum_i c_bi (true_ik + predicted_ik),
 
-so all draws together are two products of c with sparse matrices, and F1_bk = 2 TP_bk / A_bk. The
+so all draws together are a product of c with a sparse matrix, and F1_bk = 2 TP_bk / A_bk. The
 standard error is the standard deviation over the draws. A class that a draw lacks scores 0 there.
 `spread_of_sums` does the same for any figures that are functions of sums over the rows.
 """
@@ -37,29 +37,28 @@ def f1_spread(pair: Pair, n_draws: int = 1000, random_state: Any = 0) -> Spread:
     >>> f1_spread(pair, 10).micro_f1
     0.0
     """
-    check_draws(n_draws)
     right = sp.csr_array(pair.true.multiply(pair.pred), dtype=np.float64)
     either = sp.csr_array(pair.true, dtype=np.float64) + pair.pred
-    found = []
-    n, n_classes = right.shape
-    size = max(1, NUMBERS // max(n, n_classes, 1))
-    for counts in _draws(n, n_draws, size, random_state):
-        tp, total = counts @ right, counts @ either
-        micro = _f1(tp.sum(axis=1), total.sum(axis=1))
-        found.append((micro, _f1(tp, total).mean(axis=1)))
-    micro, macro = (np.concatenate(values) for values in zip(*found, strict=True))
-    return Spread(float(micro.std(ddof=1)), float(macro.std(ddof=1)))
+    both = sp.csr_array(sp.hstack([right, either], format="csr"))
+    return Spread(*map(float, spread_of_sums(both, _micro_and_macro, n_draws, random_state)))
+
+
+def _micro_and_macro(sums: np.ndarray) -> np.ndarray:
+    """Both F1 of every draw, from its counts of right labels and of all, class by class."""
+    tp, total = np.split(sums, 2, axis=1)
+    micro = _f1(tp.sum(axis=1), total.sum(axis=1))
+    return np.column_stack([micro, _f1(tp, total).mean(axis=1)])
 
 
 def spread_of_sums(
-    counts: np.ndarray,
+    counts: Any,
     figures: Callable[[np.ndarray], np.ndarray],
     n_draws: int = 1000,
     random_state: Any = 0,
 ) -> np.ndarray:
     """Bootstrap standard errors of figures that depend on sums over the rows alone.
 
-    counts : (n_rows, n_counts) what each row adds
+    counts : (n_rows, n_counts) what each row adds, dense or sparse
     figures : from sums (n_draws, n_counts) to figures (n_draws, n_figures)
 
     >>> spread_of_sums(np.ones((9, 1)), lambda sums: sums / 9, 10)
@@ -67,7 +66,7 @@ def spread_of_sums(
     """
     check_draws(n_draws)
     n = counts.shape[0]
-    size = max(1, NUMBERS // max(n, 1))
+    size = max(1, NUMBERS // max(*counts.shape, 1))
     found = [figures(times @ counts) for times in _draws(n, n_draws, size, random_state)]
     return np.asarray(np.concatenate(found).std(axis=0, ddof=1))
 

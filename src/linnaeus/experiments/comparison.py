@@ -85,6 +85,11 @@ class Comparison:
         """The methods without results."""
         return tuple(s for s in self.results if s.report is None)
 
+    @property
+    def has_results(self) -> bool:
+        """Whether any method has one."""
+        return bool(self.ranked)
+
     def best(self, figure: str = "micro_f1") -> MethodResult:
         """The best method in a figure; of equals the one named first."""
         if not self.ranked:

@@ -83,6 +83,11 @@ class LabelSetStudy:
         """The names of the methods."""
         return tuple(self.results)
 
+    @property
+    def has_results(self) -> bool:
+        """Whether any method has one."""
+        return any(result.report is not None for result in self.results.values())
+
     @cached_property
     def tests(self) -> tuple[BaselineTest, ...]:
         """Every method beside its baselines: sign test (micro), Wilcoxon's test (macro)."""

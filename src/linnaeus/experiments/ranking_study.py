@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,15 +26,22 @@ class RankingStudy:
 
     values : {condition: {method: {metric: (n_repeats,) array}}}
     not_applicable : {method: why it is not for such data}
+    against : the method that all others are tested against; None for no tests
     """
 
     values: Mapping[Any, Mapping[Any, Mapping[str, np.ndarray]]]
     not_applicable: Mapping[Any, str] = field(default_factory=dict)
+    against: Any = None
 
     @property
     def methods(self) -> tuple[Any, ...]:
         """The names of the methods."""
         return tuple(next(iter(self.values.values())))
+
+    @property
+    def has_results(self) -> bool:
+        """Whether any method has one."""
+        return bool(self.methods)
 
     def mean(self, method: Any, metric: str, condition: Any = None) -> float:
         """The mean of a metric over folds or repetitions."""
@@ -50,35 +58,43 @@ class RankingStudy:
         means = np.array([self.mean(method, metric, condition) for method in methods])
         return float(means.mean()), _deviation(means)
 
+    @cached_property
+    def tests(self) -> list[PairedTest]:
+        """The baseline against every other method."""
+        if self.against not in self.methods:
+            return []
+        others = [method for method in self.methods if method != self.against]
+        return [paired_test(self, self.against, other) for other in others]
+
     def table(self) -> str:
-        """A row for every condition and method, with means and, after ±, deviations."""
-        rows = []
-        for condition, methods in self.values.items():
-            for method, metrics in methods.items():
-                cells = [_cell(v) for v in metrics.values()]
-                rows.append([str(condition), str(method), *cells])
-        heads = [SHORT[metric] for metric in METRICS]
-        parts = [table(["", "method", *heads], rows)] if rows else []
-        return "\n".join([*parts, *(f"{name}: {why}" for name, why in self.not_applicable.items())])
+        """A row for every condition and method, with means and deviations; then the tests."""
+        rows = [
+            [str(condition), str(method), *map(_cell, metrics.values())]
+            for condition, methods in self.values.items()
+            for method, metrics in methods.items()
+        ]
+        parts = [table(["", "method", *SHORT.values()], rows)] if rows else []
+        parts += [f"{name}: {why}" for name, why in self.not_applicable.items()]
+        for test in self.tests:
+            title = f"{test.first} against {test.second}: paired permutation test"
+            parts += ["", title, test.table()]
+        return "\n".join(parts)
 
     def __str__(self) -> str:
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: every value, with means and deviations."""
+        """Plain data: every value with means and deviations, and the tests."""
         return {
-            str(condition): {
-                str(method): {
-                    metric: {
-                        "mean": float(v.mean()),
-                        "deviation": None if v.size < 2 else _deviation(v),
-                        "values": v.tolist(),
-                    }
-                    for metric, v in metrics.items()
+            "values": {
+                str(condition): {
+                    str(method): {metric: _plain(v) for metric, v in metrics.items()}
+                    for method, metrics in methods.items()
                 }
-                for method, metrics in methods.items()
-            }
-            for condition, methods in self.values.items()
+                for condition, methods in self.values.items()
+            },
+            "tests": [test.to_dict() for test in self.tests],
+            "not_applicable": dict(self.not_applicable),
         }
 
     def _one(self, method: Any, metric: str, condition: Any) -> np.ndarray:
@@ -149,6 +165,11 @@ def paired_test(
                 Difference(condition, metric, float(a.mean()), float(b.mean()), test.pvalue)
             )
     return PairedTest(first, second, rows)
+
+
+def _plain(values: np.ndarray) -> dict[str, Any]:
+    deviation = None if values.size < 2 else _deviation(values)
+    return {"mean": float(values.mean()), "deviation": deviation, "values": values.tolist()}
 
 
 def _cell(values: np.ndarray) -> str:

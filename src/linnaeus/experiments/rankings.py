@@ -158,14 +158,6 @@ def held_out_ranking(
     return RankingStudy(values, failed)
 
 
-def with_hierarchies(estimator: Any, taxonomies: Iterable[Taxonomy]) -> dict[str, Any]:
-    """The same classifier with each of some taxonomies, as {"random 1": ..., ...} for a study."""
-    return {
-        f"random {i}": clone(estimator).set_params(taxonomy=taxonomy)
-        for i, taxonomy in enumerate(taxonomies, 1)
-    }
-
-
 class RankedRows(NamedTuple):
     """The rows, and their labels over the classes of the true taxonomy."""
 

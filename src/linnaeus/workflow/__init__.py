@@ -11,8 +11,6 @@ from typing import Any
 _NAMES = {
     "comparing": (
         "Compared",
-        "ComparedLabelSets",
-        "ComparedRankings",
         "compare",
         "compare_label_sets",
         "compare_rankings",

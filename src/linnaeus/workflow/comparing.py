@@ -18,14 +18,7 @@ from linnaeus.workflow.parts import Step, train_and_test
 from linnaeus.workflow.training import read_training
 
 if TYPE_CHECKING:
-    from linnaeus.experiments import (
-        Comparison,
-        Examples,
-        LabelSetStudy,
-        NamedMethod,
-        PairedTest,
-        RankingStudy,
-    )
+    from linnaeus.experiments import Comparison, Examples, LabelSetStudy, NamedMethod, RankingStudy
 
 FOLDS, RANKING_FOLDS, REPETITIONS, HIERARCHIES = 5, 10, 10, 5
 
@@ -87,10 +80,10 @@ class Request:
 
 
 class Compared(NamedTuple):
-    """What was found, where the report is, and rows that were left out."""
+    """What was found, where the report is if there is one, and rows that were left out."""
 
-    comparison: Comparison
-    report: Path | None
+    found: Comparison | RankingStudy | LabelSetStudy
+    report: Path | None = None
     skipped: tuple[str, ...] = ()
 
 
@@ -135,22 +128,6 @@ def compare(
     return Compared(comparison, target, _skipped(collection))
 
 
-class ComparedRankings(NamedTuple):
-    """What was found, the tests of every method against one, and rows that were left out."""
-
-    study: RankingStudy
-    tests: list[PairedTest]
-    skipped: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "values": self.study.to_dict(),
-            "tests": [test.to_dict() for test in self.tests],
-            "not_applicable": dict(self.study.not_applicable),
-        }
-
-
 def compare_rankings(
     data: str | Path,
     methods: Sequence[str],
@@ -160,14 +137,14 @@ def compare_rankings(
     repetitions: int = REPETITIONS,
     against: str | None = None,
     **shared: Any,
-) -> ComparedRankings:
+) -> Compared:
     """Compare the rankings of methods on folds of a training part, or with few rows per class.
 
     few : training rows per class, in place of folds; `repetitions` draws each
     against : the method that all others are tested against; the first if not given
     shared : the other fields of `Request`
     """
-    from linnaeus.experiments import cross_validate_ranking, paired_test, per_class_study
+    from linnaeus.experiments import cross_validate_ranking, per_class_study
 
     asked = Request(data, methods, **shared)
     collection = asked.read(with_test=False)
@@ -177,23 +154,14 @@ def compare_rankings(
         for method in asked.parsed(collection, HIERARCHIES)
     }
     against = _known(against, entries)
-    common: dict[str, Any] = {"random_state": asked.seed, "callback": _fits(asked.step)}
+    told = None if asked.step is None else partial(asked.step, "fit")
+    common: dict[str, Any] = {"random_state": asked.seed, "callback": told}
     rows = asked.examples(part), part.labels, taxonomy
     if few is None:
         study = cross_validate_ranking(entries, *rows, folds=folds, **common)
     else:
         study = per_class_study(entries, *rows, t=few, repetitions=repetitions, **common)
-    others = [name for name in study.methods if name != against]
-    there = against in study.methods
-    tests = [paired_test(study, against, other) for other in others] if there else []
-    return ComparedRankings(study, tests, _skipped(collection))
-
-
-class ComparedLabelSets(NamedTuple):
-    """What was found, and rows that were left out."""
-
-    study: LabelSetStudy
-    skipped: tuple[str, ...] = ()
+    return Compared(replace(study, against=against), skipped=_skipped(collection))
 
 
 def compare_label_sets(
@@ -205,7 +173,7 @@ def compare_label_sets(
     cut: str | None = "instance",
     against: str | None = None,
     **shared: Any,
-) -> ComparedLabelSets:
+) -> Compared:
     """Train with the best C, and compare the label sets of the test part.
 
     Cs : the values of C to choose from, by cross-validation on the training part
@@ -233,7 +201,7 @@ def compare_label_sets(
         cv=cv, against={name: against for name in entries if name != against},
         random_state=asked.seed,
     )  # fmt: skip
-    return ComparedLabelSets(study, _skipped(collection))
+    return Compared(study, skipped=_skipped(collection))
 
 
 def _known(against: str | None, methods: Mapping[str, Any]) -> str:
@@ -244,10 +212,6 @@ def _known(against: str | None, methods: Mapping[str, Any]) -> str:
             f"Use one of: {', '.join(methods)}."
         )
     return next(iter(methods)) if against is None else against
-
-
-def _fits(step: Step | None) -> Any:
-    return None if step is None else partial(step, "fit")
 
 
 def _skipped(collection: Collection) -> tuple[str, ...]:
