@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from linnaeus import HierarchicalPerceptron, Hieron, RankingSVM, Taxonomy, TopDown
-from linnaeus.induction import learn_taxonomy
-from linnaeus.protocols import (
-    Study,
+from linnaeus.experiments import RankingStudy as Study
+from linnaeus.experiments import (
     cross_validate_ranking,
     held_out_ranking,
     per_class_study,
     random_hierarchies,
 )
+from linnaeus.induction import learn_taxonomy
 from studies import cai_data
 from studies.cai_data import Problem
 from studies.paired import DIGITS, facts_of, standard_error

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from linnaeus.search import MethodSetting
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-TABLE_II: dict[str, MethodSetting] = {  # and III
-    "BSVM": MethodSetting("svm", {"loss": "hinge"}, {}),
-    "BLR": MethodSetting("logistic", {}, {}),
-    "MSVM": MethodSetting("msvm", {}, None),
-    "MLR": MethodSetting("mlr", {}, None),
-    "TD": MethodSetting("topdown", {"local": "binary", "loss": "hinge"}, {}),
-    "HSVM": MethodSetting(
+from linnaeus.experiments import NamedMethod
+
+
+class PublishedMethod(NamedTuple):
+    """A method as a paper has it, by one of ours."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    several: Mapping[str, Any] | None  # what differs with several labels a row; None: not for it
+
+    def named(self, name: str, several: bool, parameters: Mapping[str, Any]) -> NamedMethod:
+        """The method with further parameters, for rows with several labels or one."""
+        own = {**self.parameters, **(self.several or {} if several else {}), **parameters}
+        return NamedMethod(name, self.method, "", own)
+
+
+TABLE_II: dict[str, PublishedMethod] = {  # and III
+    "BSVM": PublishedMethod("svm", {"loss": "hinge"}, {}),
+    "BLR": PublishedMethod("logistic", {}, {}),
+    "MSVM": PublishedMethod("msvm", {}, None),
+    "MLR": PublishedMethod("mlr", {}, None),
+    "TD": PublishedMethod("topdown", {"local": "binary", "loss": "hinge"}, {}),
+    "HSVM": PublishedMethod(
         "ranking-svm", {"loss": "half_distance", "attributes": "ones", "rescale": "slack"}, None
     ),
-    "OT": MethodSetting("ot", {}, None),
-    "RR-SVM": MethodSetting("rr-svm", {"loss": "hinge"}, {}),
-    "RR-LR": MethodSetting("rr-lr", {}, {}),
-    "HBLR": MethodSetting(
+    "OT": PublishedMethod("ot", {}, None),
+    "RR-SVM": PublishedMethod("rr-svm", {"loss": "hinge"}, {}),
+    "RR-LR": PublishedMethod("rr-lr", {}, {}),
+    "HBLR": PublishedMethod(
         "hblr", {"model": "M3", "inference": "map", "link": "softmax"}, {"link": "binary"}
     ),
 }

@@ -15,11 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import Taxonomy
+from linnaeus.experiments import LabelSetResult as Reached
+from linnaeus.experiments import f1_spread, label_set_study, with_best_C
 from linnaeus.losses import difference
 from linnaeus.metrics import Report, macro_f1, precision_recall_f1
-from linnaeus.protocols import Outcome as Reached
-from linnaeus.protocols import f1_spread, label_set_study
-from linnaeus.search import label_set_methods
 from studies.gopal_data import Problem, load
 from studies.gopal_methods import TABLE_II
 from studies.packing import pack
@@ -60,10 +59,10 @@ def run_published(
     """A method of Table II, C chosen by cross-validation on the training part."""
     problem = problem_of(context, collection)
     Cs, folds = (Cs[:1], 2) if context.quick else (Cs, folds)
-    entry = label_set_methods(
-        {method: TABLE_II[method]}, problem.taxonomy, Cs, folds, intercept, context.seed,
-        context.jobs, context.step, CHOSEN_BY,
-    )  # fmt: skip
+    named = TABLE_II[method].named(method, not isinstance(problem.y, np.ndarray), intercept)
+    entry = with_best_C(
+        [named], problem.taxonomy, Cs, folds, context.seed, context.jobs, context.step, CHOSEN_BY
+    )
     outcome = measured(entry[method], problem, context, folds, paper, row)
     C = outcome.facts["C"]
     if len(Cs) > 1 and C in (min(Cs), max(Cs)):

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import FlatSVM, HierarchicalRLS, Taxonomy, TopDown
+from linnaeus.experiments import spread_of_sums
 from linnaeus.metrics import hierarchical_loss, symmetric_difference_loss, zero_one_loss
-from linnaeus.protocols import spread_of_sums
 from studies.paired import DIGITS, facts_of, standard_error
 from studies.results import Cell, Outcome
 from studies.rousu_data import Problem, kernel, load, markov

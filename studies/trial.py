@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from linnaeus.collection import Collection, Part
-from linnaeus.comparison import compare
+from linnaeus.experiments import compare
 from linnaeus.io import read_collection
 
 MEMORY = 12 * 2**30  # bytes of address space

@@ -55,9 +55,9 @@ _EXPORTS = {
 }
 _MODULES = (
     "collection",
-    "comparison",
     "decisions",
     "errors",
+    "experiments",
     "explanation",
     "features",
     "induction",
@@ -68,15 +68,12 @@ _MODULES = (
     "methods",
     "metrics",
     "model",
-    "protocols",
     "report",
-    "search",
     "splits",
     "storage",
     "synthetic",
     "taxonomy",
     "text",
-    "tuning",
 )
 
 __all__ = [

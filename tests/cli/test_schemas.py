@@ -67,6 +67,10 @@ def test_methods(answer):
 def test_compare_and_tune(answer, folder):
     asked = ("-m", "svm,logistic,msvm", "--rule", "zero", "--no-report")
     check("compare", answer("compare", folder, *asked))
+    check("compare", answer("compare", folder, "-m", "svm,topdown", "--few", "1", "-r", 1))
+    check("compare", answer("compare", folder, "-m", "svm,topdown", "--rankings", "--folds", 2))
+    sets = ("--sets", "-m", "svm,topdown,msvm", "--cs", "1", "--cv", 2)
+    check("compare", answer("compare", folder, *sets))
     grid = ("--grid", "C=1,10", "--grid", "rule=zero", "--folds", 2)
     check("tune", answer("tune", folder, "-m", "svm", *grid))
 
@@ -81,12 +85,6 @@ def test_taxonomy(answer, folder, tmp_path):
         check(f"taxonomy-{command}", answer("taxonomy", command, file))
     check("taxonomy-convert", answer("taxonomy", "convert", file, tmp_path / "t.json"))
     check("taxonomy-learn", answer("taxonomy", "learn", folder, "-o", tmp_path / "learnt.tsv"))
-
-
-def test_protocol(answer, folder):
-    check("protocol", answer("protocol", folder, "-m", "svm,topdown", "--folds", 2))
-    sets = ("--sets", "-m", "svm,topdown", "--cs", "1", "--folds", 2)
-    check("protocol", answer("protocol", folder, *sets))
 
 
 def test_import(answer, tmp_path):

@@ -10,7 +10,7 @@ from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.methods import INFO, METHODS
 from linnaeus.model import choose_method, kind_of, unsuited
-from linnaeus.model.evidence import advise, recommendations
+from linnaeus.model.recommendations import advise, recommendations
 from linnaeus.synthetic import newsroom
 from linnaeus.taxonomy import Taxonomy
 from studies.matrix import NAME, results

@@ -19,7 +19,6 @@ from linnaeus.cli import (
     import_,
     methods,
     predict,
-    protocol,
     rule,
     taxonomy,
     train,
@@ -52,7 +51,6 @@ app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
-app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
 
 

@@ -171,7 +171,12 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
-        return scoring.held_out(self.estimator, X, target, splits, self.columns_, self.form_)
+        found = scoring.out_of_fold(
+            self.estimator, X, target, splits, self.columns_,
+            lambda fitted: scoring.scored_names(fitted, self.form_),
+        )  # fmt: skip
+        at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
+        return at, found.scores[::-1][last]
 
     def _columns_of(self, n_columns: int, form: labels.Form | None) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix."""

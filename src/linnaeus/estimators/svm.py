@@ -35,7 +35,7 @@ class FlatSVM(LinearClassifier):
     prune : drop weights below this at the end; `coef_` is then sparse, and `prune_loss_` says by
         what share the objective rose
     warm_start : start from the dual variables of the last `fit` of the same examples, with
-        another C, say; `linnaeus.tuning.c_path` uses it
+        another C, say; `linnaeus.experiments.c_path` uses it
     tol : relative duality gap at which to stop
     max_iter : rounds of descent and sweep at most
     dtype : "float32" or "float64"; None takes float32 for large data

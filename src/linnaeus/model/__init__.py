@@ -1,9 +1,9 @@
 """A model: features, an estimator and a decision rule, fitted together and kept together."""
 
 from linnaeus.model.choice import MethodChoice, choose_method, unsuited
-from linnaeus.model.evidence import MANY_CLASSES, MANY_ROWS, Kind, kind_of
 from linnaeus.model.held_out import HeldOut
 from linnaeus.model.model import Model, inputs_of
+from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS, Kind, kind_of
 from linnaeus.model.training import train
 
 __all__ = [

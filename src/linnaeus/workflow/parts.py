@@ -27,16 +27,11 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
 
 
 def features_of(part: Part) -> Any:
-    """The feature matrix of a part; texts become weighted word counts."""
-    if part.texts is None:
-        return part.X
-    return word_vectorizer().fit_transform(part.texts)
+    """The rows that a model would be trained on, with features chosen by the data."""
+    from linnaeus.features import choose_features
+    from linnaeus.model import inputs_of
 
-
-def word_vectorizer() -> Any:
-    from linnaeus.text import TfidfVectorizer
-
-    return TfidfVectorizer(stop_words="english", sublinear_tf=True)
+    return choose_features(part).features.fit_transform(inputs_of(part))
 
 
 def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
