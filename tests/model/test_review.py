@@ -7,9 +7,9 @@ import pytest
 
 from linnaeus import Taxonomy, load
 from linnaeus.collection import Part
-from linnaeus.decisions.counting import VALUES
 from linnaeus.errors import UserError
 from linnaeus.methods import parse_parameters, write_parameters
+from linnaeus.metrics.counts import VALUES
 from linnaeus.model import train
 from linnaeus.search import tune
 from linnaeus.synthetic import newsroom

@@ -16,7 +16,6 @@ from sklearn.base import clone
 
 from linnaeus.splits import Split, k_folds, train_test_split
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 SHARE = 0.2
 LARGE = 50_000  # rows from which on one split is enough
@@ -80,7 +79,7 @@ def hold_out(
         rows.append(test)
         scores.append(part.astype(np.float32))
         if own:
-            answers.append(as_indicator(taxonomy, fitted.predict(X[test])))
+            answers.append(taxonomy.encode(fitted.predict(X[test])))
     at = np.concatenate(rows)
-    Y = as_indicator(taxonomy, y[at])
+    Y = taxonomy.encode(y[at])
     return HeldOut(at, np.vstack(scores), Y, sp.vstack(answers, format="csr") if own else None)

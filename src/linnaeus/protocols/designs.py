@@ -36,7 +36,7 @@ def cross_validate_ranking(
         taxonomy is given one label per row, or label lists; one without, an indicator in place
         of the lists.
     X : rows of anything that the classifiers take; a kernel matrix for those that want one
-    y : one label per row, label lists, or an indicator over the nodes of the taxonomy
+    y : labels in any form (see `linnaeus.labels`)
     taxonomy : the true one, for the losses
     folds : how many, or (train, test) row numbers
     at_most : first draw a smaller corpus with at most so many rows per class

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.decisions import counting
 from linnaeus.decisions.rules import score_rules
+from linnaeus.metrics.counts import Truth, measure
 from linnaeus.model.model import OWN
 from linnaeus.search.doubts import counted
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 from linnaeus.tuning import reusing
 
 
@@ -49,7 +48,7 @@ def fit_path(
     """
     train, test = split
     model, rows, labels, held_out = reusing(estimator), X[train], y[train], X[test]
-    truth = as_indicator(taxonomy, y[test])
+    truth = taxonomy.encode(y[test])
     found = []
     for C in Cs:
         start = time.perf_counter()
@@ -69,8 +68,8 @@ def judged(
     """The values of every rule on held-out rows, by name."""
     counts: dict[str, dict[str, Any]] = {}
     if judges.own:
-        decided = taxonomy.closure(as_indicator(taxonomy, model.predict(X)))
-        counts[OWN] = counting.Truth.of(taxonomy, truth).counts(decided)
+        decided = taxonomy.closure(taxonomy.encode(model.predict(X)))
+        counts[OWN] = Truth.of(taxonomy, truth).counts(decided)
     if judges.rules is None or judges.rules:
         columns = tuple(model.targets_.names)
         closed = model.classes == "nodes" and columns == taxonomy.nodes
@@ -79,4 +78,4 @@ def judged(
             scores, truth, taxonomy, columns, closed, judges.rules, judges.seed
         ):
             counts[record["rule"]] = record
-    return {name: counting.measure(taxonomy, found) for name, found in counts.items()}
+    return {name: measure(taxonomy, found) for name, found in counts.items()}
