@@ -7,10 +7,10 @@ import pytest
 
 from linnaeus import Taxonomy, load
 from linnaeus.collection import Part
-from linnaeus.decisions.counting import VALUES
 from linnaeus.errors import UserError
 from linnaeus.experiments import tune
 from linnaeus.methods import parse_parameters, write_parameters
+from linnaeus.metrics.counts import VALUES
 from linnaeus.model import train
 from linnaeus.synthetic import newsroom
 from linnaeus.workflow.predicting import Answers

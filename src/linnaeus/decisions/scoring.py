@@ -20,11 +20,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from linnaeus.decisions.labels import Form, distinct, one_each
 from linnaeus.errors import UserError
 from linnaeus.inference import rows
+from linnaeus.labels import Form, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import plain_names
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
@@ -156,7 +155,7 @@ def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Split
             f"cv='prefit' with a fitted estimator and held-out data."
         )
     rng = check_random_state(random_state)
-    codes = distinct(one_each(y))[1] if form.kind == "one" else np.zeros(n, dtype=int)
+    codes = parse(y).Y.indices if form.kind == "one" else np.zeros(n, dtype=int)
     if form.kind == "one" and np.bincount(codes).max() >= cv:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")

@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from linnaeus.decisions import labels
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
 from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.inference import paths
+from linnaeus.labels import moved
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
@@ -412,9 +412,9 @@ class TopDown(LinearClassifier):
     def _partial_answer(self, on: sp.csr_array) -> Any:
         """Closed label sets over the nodes with misc leaves, in the form that was taught."""
         taxonomy, grown = cast(Taxonomy, self.taxonomy_), self.decoder_.taxonomy
-        on = labels.over(labels.Form("sparse", grown.nodes), on, taxonomy.nodes)
+        on = moved(on, grown.nodes, taxonomy.nodes)
         on = on if self.targets_.closed else taxonomy.most_specific(on)
-        return labels.restore(self.targets_.form, sp.csr_array(on), taxonomy.nodes)
+        return self.targets_.form.answer(sp.csr_array(on), taxonomy.nodes)
 
     def _blocks(self, X: Any, finish: Callable[[paths.Ways], Any], decode: Any = None) -> list[Any]:
         """What `finish` makes of the search in each block of rows."""

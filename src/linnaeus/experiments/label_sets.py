@@ -25,10 +25,9 @@ from linnaeus.experiments.cost import measure
 from linnaeus.experiments.divisions import fit_all
 from linnaeus.experiments.label_set_study import LabelSetResult, LabelSetStudy
 from linnaeus.experiments.named_methods import NotApplicable
+from linnaeus.labels import name_array
 from linnaeus.metrics import evaluate
-from linnaeus.metrics.inputs import node_sets
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import name_array
 
 CUTS = ("instance", "zero", None)
 
@@ -45,7 +44,7 @@ class _TrainAndTest(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any, X_test: Any, y_test: Any, taxonomy: Taxonomy) -> _TrainAndTest:
-        sets = [node_sets(taxonomy, labels) for labels in (y, y_test)]
+        sets = [taxonomy.encode(labels) for labels in (y, y_test)]
         own, truth = (sp.csr_array(taxonomy.most_specific(Y)) for Y in sets)
         for name, rows, labels in (("X", X, own), ("X_test", X_test, truth)):
             n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
@@ -96,7 +95,7 @@ def label_set_study(
         a sparse indicator over the nodes with the most specific labels. It may raise
         `NotApplicable`. What else goes wrong in a method is recorded, and the others go on.
     X, X_test : rows of anything that the classifiers take
-    y, y_test : one label per row, label lists, or an indicator over the nodes
+    y, y_test : labels in any form (see `linnaeus.labels`)
     cut : for rows with several labels: "instance"; "zero", the labels with positive scores; None,
         what the classifier itself predicts
     cv : folds for the threshold, as in `linnaeus.decisions`

@@ -19,7 +19,6 @@ import scipy.sparse as sp
 from linnaeus.collection import Part
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.methods import make
-from linnaeus.metrics.inputs import node_sets
 from linnaeus.model.choice import FOR_SEVERAL, unsuited
 from linnaeus.taxonomy import Taxonomy
 
@@ -57,7 +56,7 @@ class NamedMethod:
         several = not (isinstance(y, np.ndarray) and y.ndim == 1)
         other: Taxonomy | None = None if self.variant == "flat" else taxonomy
         if self.variant in ("random", "learned"):
-            own = taxonomy.most_specific(node_sets(taxonomy, y))
+            own = taxonomy.most_specific(taxonomy.encode(y))
             other = self._other(taxonomy, own, X, seed)
         why_not = unsuited(self.method, several, other is None or other.is_tree)
         if several and sp.issparse(y) and other not in (None, taxonomy):

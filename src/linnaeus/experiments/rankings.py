@@ -21,6 +21,7 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Examples, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.experiments.ranking_study import METRICS, RankingStudy
+from linnaeus.labels import name_array, parse, plain_names, to_lists
 from linnaeus.metrics import (
     average_precision,
     maximal_loss,
@@ -29,11 +30,8 @@ from linnaeus.metrics import (
     ranking_loss,
     top_loss,
 )
-from linnaeus.metrics.inputs import node_sets
 from linnaeus.splits import Split, at_most_per_class, k_folds, t_per_class
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import is_matrix
-from linnaeus.taxonomy.naming import name_array
 
 Callback = Callable[[int, int], None]
 
@@ -169,7 +167,8 @@ class RankedRows(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, y: Any, taxonomy: Taxonomy) -> RankedRows:
-        own = sp.csr_array(taxonomy.most_specific(node_sets(taxonomy, y)))
+        labels = parse(y, taxonomy)
+        own = sp.csr_array(taxonomy.most_specific(labels.over_nodes(taxonomy)))
         grown = taxonomy.with_misc(own)
         names = tuple(grown.misc.get(leaf, leaf) for leaf in grown.leaves)
         place = np.full(len(taxonomy), -1)
@@ -179,7 +178,8 @@ class RankedRows(NamedTuple):
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if n != Y.shape[0]:
             raise UserError(f"X has {n} rows, but y has {Y.shape[0]}. Give a label set for each.")
-        one = not is_matrix(y) and bool((np.diff(Y.indptr) == 1).all())
+        by_name = labels.form.kind in ("one", "lists")
+        one = by_name and bool((np.diff(Y.indptr) == 1).all())
         return cls(X, Y, names, grown, one)
 
     def divided(self, splits: Iterable[Split]) -> Iterator[RankingDivision]:
@@ -198,10 +198,7 @@ class RankedRows(NamedTuple):
         Y.sort_indices()
         if self.one:
             return name_array(self.names)[Y.indices]
-        if as_indicator:
-            return Y
-        names = [self.names[j] for j in Y.indices.tolist()]
-        return [names[a:b] for a, b in zip(Y.indptr[:-1], Y.indptr[1:], strict=True)]
+        return Y if as_indicator else to_lists(Y, self.names)
 
 
 class RankingDivision(NamedTuple):
@@ -315,15 +312,11 @@ def _scores(estimator: Any, data: RankedRows, division: RankingDivision) -> np.n
     if as_indicator:
         return S
     column = {name: j for j, name in enumerate(data.names)}
-    target = np.array([column.get(name, -1) for name in _plain(model.classes_)])
+    target = np.array([column.get(name, -1) for name in plain_names(model.classes_)])
     known = target >= 0
     out = np.repeat(S[:, known].min(axis=1, keepdims=True) - 1.0, len(data.names), axis=1)
     out[:, target[known]] = S[:, known]
     return out
-
-
-def _plain(names: Any) -> list[Any]:
-    return [name.item() if isinstance(name, np.generic) else name for name in names]
 
 
 def _has_taxonomy(model: Any) -> bool:

@@ -23,7 +23,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.collection import Part
-from linnaeus.decisions import counting
 from linnaeus.decisions.rules import WORDS, score_rules
 from linnaeus.execution import executor
 from linnaeus.experiments.best_c import reusing
@@ -33,10 +32,10 @@ from linnaeus.experiments.strategy import AlongC, FoldPath, Size
 from linnaeus.experiments.tuned import SettingsTable, short
 from linnaeus.features import make_features
 from linnaeus.methods import make
+from linnaeus.metrics.counts import Truth, measure
 from linnaeus.model.model import OWN, inputs_of
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 Step = Callable[[str, int, int], None]
 
@@ -127,7 +126,7 @@ def fit_path(
     """
     train, test = split
     model, rows, labels, held_out = reusing(estimator), X[train], y[train], X[test]
-    truth = as_indicator(taxonomy, y[test])
+    truth = taxonomy.encode(y[test])
     found = []
     for C in Cs:
         start = time.perf_counter()
@@ -147,8 +146,8 @@ def _judged(
     """The values of every rule on held-out rows, by name."""
     counts: dict[str, dict[str, Any]] = {}
     if rules.own:
-        decided = taxonomy.closure(as_indicator(taxonomy, model.predict(X)))
-        counts[OWN] = counting.Truth.of(taxonomy, truth).counts(decided)
+        decided = taxonomy.closure(taxonomy.encode(model.predict(X)))
+        counts[OWN] = Truth.of(taxonomy, truth).counts(decided)
     if rules.rules is None or rules.rules:
         columns = tuple(model.targets_.names)
         closed = model.classes == "nodes" and columns == taxonomy.nodes
@@ -157,7 +156,7 @@ def _judged(
             scores, truth, taxonomy, columns, closed, rules.rules, rules.seed
         ):
             counts[record["rule"]] = record
-    return {name: counting.measure(taxonomy, found) for name, found in counts.items()}
+    return {name: measure(taxonomy, found) for name, found in counts.items()}
 
 
 # -- features ---------------------------------------------------------------------------------

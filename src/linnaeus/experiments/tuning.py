@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from linnaeus import __version__
 from linnaeus.collection import Part
-from linnaeus.decisions.counting import METRICS, VALUES
 from linnaeus.decisions.rules import WORDS
 from linnaeus.errors import UserError, nearest
 from linnaeus.execution import one_blas_thread
@@ -24,6 +23,7 @@ from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.features import choose_features
+from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import choose_method, inputs_of, train
 from linnaeus.model.held_out import held_out_splits
 from linnaeus.model.training import targets

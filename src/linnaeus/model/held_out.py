@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from linnaeus.decisions.scoring import out_of_fold
 from linnaeus.splits import Split, k_folds, train_test_split
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 SHARE = 0.2
 LARGE = 50_000  # rows from which on one split is enough
@@ -71,6 +70,6 @@ def hold_out(
         estimator, X, y, splits, columns, lambda fitted: fitted.targets_.names,
         predict=own, dtype=np.float32, callback=callback,
     )  # fmt: skip
-    sets = [as_indicator(taxonomy, answers) for answers in found.predicted]
-    Y = as_indicator(taxonomy, y[found.rows])
+    sets = [taxonomy.encode(answers) for answers in found.predicted]
+    Y = taxonomy.encode(y[found.rows])
     return HeldOut(found.rows, found.scores, Y, sp.vstack(sets, format="csr") if own else None)
