@@ -122,6 +122,7 @@ def ranking():
     made = {
         "tree": linnaeus.RankingSVM(TAX, random_state=0),
         "flat": linnaeus.RankingSVM(random_state=0),
+        "warm": linnaeus.RankingSVM(TAX, warm_start=True, random_state=0),
         "matrix": linnaeus.RankingSVM(TAX, loss=1.0 - np.eye(4), attributes=np.eye(4)),
         "object": linnaeus.RankingSVM(TAX, loss=losses.class_loss("distance", TAX)),
         "table": linnaeus.RankingSVM(TAX, loss=losses.class_loss(1.0 - np.eye(4), TAX)),
@@ -299,7 +300,7 @@ def command(folder):
         code = "from linnaeus.cli.main import run; run()"
         options = ["--method", "svm", "--rule", "scut", "--folds", "2", "--quiet"]
         call = [sys.executable, "-c", code, "train", str(data), "-o", str(folder), *options]
-        subprocess.run(call, check=True)
+        subprocess.run(call, check=True, capture_output=True)
     return TEXTS[:5]
 
 
