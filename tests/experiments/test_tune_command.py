@@ -91,3 +91,15 @@ def test_commands_are_quoted():
         "linnaeus train 'my data' -o MODEL --method svm -p 'x=\"1\"' -p 'loss=a b' -p C=0.3 "
         "--features words -f 'ngram_range=[1,2]' -f stop_words=null --rule scut --seed 5"
     )
+
+
+def test_the_same_search_writes_the_same_files(linnaeus, folder, tmp_path):
+    ask = ("tune", folder, "--method", "svm", "--grid", "C=1,10", "--grid", "rule=zero")
+    written = []
+    for target in ("one", "two"):
+        assert linnaeus(*ask, "--folds", "2", "-o", target)[0] == 0
+        written.append({file.name: file.read_bytes() for file in (tmp_path / target).iterdir()})
+    told = [json.loads(files.pop("made.json"))["seconds"] for files in written]
+    assert written[0] == written[1]
+    assert told[0].keys() == told[1].keys()
+    assert load("one").about["tuning"]["seconds"] == told[0]["model/about/tuning/seconds"]

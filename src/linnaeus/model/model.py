@@ -189,9 +189,12 @@ class Model:
             )
         return np.zeros((1, len(self.columns))), self.taxonomy.encode([[]])
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as a directory, whole or not at all; read it with `linnaeus.load`."""
-        storage.save(self, path, about=self.about)
+    def save(self, path: str | Path, seconds: Mapping[str, float] | None = None) -> None:
+        """Write the model as a directory, whole or not at all; read it with `linnaeus.load`.
+
+        seconds : how long the work took, by its steps
+        """
+        storage.save(self, path, about=self.about, seconds=seconds)
 
 
 def held_out_figures(table: Iterable[Mapping[str, Any]], name: str) -> dict[str, float]:
