@@ -143,7 +143,7 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a directory, which ends with the process; whether that was possible."""
     if fcntl is None:
-        yield wait
+        yield wait  # type: ignore[unreachable]
         return
     try:
         descriptor = os.open(path, os.O_RDONLY)
