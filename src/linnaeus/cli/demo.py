@@ -80,7 +80,10 @@ def present(result: DemoResult, console: Console) -> None:
 
 def _present_files(folder: Path, console: Console) -> None:
     """Where things are, and what to try with them."""
-    console.print(f"\nThe report is in [bold]{folder / 'report.html'}[/bold]. What to try next:")
+    report = folder / "report.html"
+    missing = r'For an HTML report: pip install "linnaeus\[report]", then linnaeus demo again.'
+    told = f"The report is in [bold]{report}[/bold]." if report.is_file() else missing
+    console.print(f"\n{told} What to try next:")
     for command in (
         f'linnaeus explain {folder / "model"} --text "Rates rose as banks reported losses"',
         f"linnaeus evaluate {folder / 'model'} {folder / 'data'} --sweep",
