@@ -115,8 +115,8 @@ def _quality() -> str:
     return "\n".join(
         [
             "**Quality.** Hierarchical F1 on test rows ± one standard error. Every method has its "
-            "default parameters and the decision rule that held-out scores prefer; the best of each "
-            "kind is shown, by the figure itself.",
+            "default parameters and the decision rule that held-out scores prefer; of each kind "
+            "the one with the best figure is shown.",
             "",
             *lines,
             "",
