@@ -99,8 +99,10 @@ def described(group: list[Call]) -> str:
     names: dict[str, list[str]] = {}
     for call in group:
         names.setdefault(call.file, []).append(call.name)
-    parts = [f"`{file.partition('/')[2] or file}` {_listed(found)}" for file, found in names.items()]
-    return f"**{group[0].package}**: {'; '.join(parts)}"
+    parts = "; ".join(
+        f"`{file.partition('/')[2] or file}` {_listed(names[file])}" for file in names
+    )
+    return f"**{group[0].package}**: {parts}"
 
 
 def _listed(names: list[str]) -> str:
