@@ -46,7 +46,7 @@ def check_like(default: object, value: object, what: str) -> None:
     """
     number = isinstance(default, int | float) and not isinstance(default, bool)
     if number and isinstance(value, bool | str | list | dict):
-        raise UserError(f"{what} is {shorten(value)}, but must be a number such as {default}.")
+        raise UserError(f"{what} is {shorten(value)}, where a number is needed, such as {default}.")
 
 
 class TaxonomyError(UserError):

@@ -252,7 +252,9 @@ def parse_parameters(given: Iterable[str]) -> dict[str, Any]:
     for text in given:
         name, sign, value = text.partition("=")
         if not (name and sign):
-            raise UserError(f"The parameter {shorten(text)} is not name=value. Write it like C=10.")
+            raise UserError(
+                f"The parameter {shorten(text)} is not written name=value. Write it like C=10."
+            )
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -112,7 +112,7 @@ def _folds(Y: Any, k: int, rng: np.random.RandomState | None) -> np.ndarray:
     labels = _as_indicator(Y)
     if not 2 <= k <= labels.shape[0]:
         raise UserError(
-            f"{k} folds cannot be made of {labels.shape[0]} rows. Use at least 2, and at most one "
+            f"{k} folds were asked for, of {labels.shape[0]} rows. Use at least 2, and at most one "
             f"per row."
         )
     return _assign(labels, [1] * k, rng)

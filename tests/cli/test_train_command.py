@@ -107,7 +107,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["several", "--taxonomy", "t.tsv"], "taxonomy='t.tsv' was given"),
         (["several", "-m", "smv"], "The method 'smv' is not known (did you mean 'svm'?)"),
         (["several", "-p", "c=3"], "no parameter 'c' (did you mean 'C'?)"),
-        (["several", "-p", "C"], "'C' is not written name=value, as C=10 is"),
+        (["several", "-p", "C"], "'C' is not written name=value. Write it like C=10"),
         (["several", "-p", "C=abc"], "'C' of 'svm' is 'abc', where a number is needed"),
         (["several", "-p", "C=-1"], "C is -1. It must be a positive number"),
         (
