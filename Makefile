@@ -3,13 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint format bench docs clean help
+.PHONY: demo test lint format bench docs dist clean help
 
 help: ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 demo: .venv/base ## Run the main job on embedded data
 	$(BIN)/linnaeus demo
+	@echo "The command is $(BIN)/linnaeus. To type just linnaeus, run this first: source $(BIN)/activate"
 
 # Compiled loops are plain Python too: run without the compiler, an index out of range raises.
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
@@ -34,8 +35,13 @@ bench: .venv/dev ## Run the benchmarks (minutes)
 docs: .venv/dev ## Run the examples and build the documentation site (docs/site)
 	$(BIN)/python -m docs.build
 
+dist: .venv/dev ## Build wheel and sdist into dist/, and try the wheel in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/smoke.py dist/*.whl
+
 clean: ## Remove the environment and all caches
-	rm -rf .venv build docs/site .compiled .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist docs/site .compiled .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

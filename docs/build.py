@@ -1,8 +1,8 @@
 """``make docs``: run the examples, draw the pictures, and build the site into ``docs/site``.
 
-The pictures are made from real runs; nothing in them is drawn by hand. What the site needs besides
-its pages goes to ``build/docs`` first: the gallery with its pictures, and the command line as its
-own help tells it. No network is needed.
+The pictures are made from real runs; nothing in them is drawn by hand. What the site needs beyond
+its pages goes to ``build/docs`` first: the gallery with its pictures, and the help of the command
+line. No network is needed.
 """
 
 from __future__ import annotations
@@ -135,9 +135,9 @@ def write_commands() -> None:
     lines = [
         "# Command line",
         "",
-        "Every command as its own `--help` tells it. Results go to standard output, progress to "
+        "The `--help` of every command. Results go to standard output, progress to "
         "standard error. The exit code is 0, 1 for a mistake in the input (one message that says "
-        "how to mend it), and 130 after Ctrl-C.",
+        "how to fix it), and 130 after Ctrl-C.",
     ]
     for command in commands():
         title = " ".join(["linnaeus", *command])

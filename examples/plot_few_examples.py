@@ -2,7 +2,7 @@
 Few examples per class
 ======================
 
-A hierarchy helps where classes have few examples: relatives lend what they have learnt. Here the
+A hierarchy helps where classes have few examples: relatives share what they have learned. Here the
 methods that use it do with about half the examples of those that do not.
 """
 

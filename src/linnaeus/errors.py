@@ -36,7 +36,7 @@ def nearest(name: object, known: Iterable[object]) -> str:
 
 
 class UserError(ValueError):
-    """A mistake in what the user gave; the message says how to mend it."""
+    """A mistake in what the user gave; the message says how to fix it."""
 
 
 def check_like(default: object, value: object, what: str) -> None:

@@ -73,9 +73,9 @@ def open_lines(path: str | Path) -> Iterator[LineReader]:
     except FileNotFoundError:
         raise UserError(f"There is no file {path}. Check the path.") from None
     except IsADirectoryError:
-        raise UserError(f"{path} is a folder, where a file is expected.") from None
+        raise UserError(f"{path} is a folder. Name a file.") from None
     except PermissionError:
-        raise UserError(f"The file {path} may not be read. Check its permissions.") from None
+        raise UserError(f"The file {path} cannot be read. Check its permissions.") from None
     with raw:
         packed = raw.peek(2)[:2] == _GZIP_MAGIC
         stream = gzip.GzipFile(fileobj=raw) if packed else raw
@@ -104,7 +104,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(path))  # a link stays a link: what it points at is replaced
     if path.is_dir():
-        raise UserError(f"{path} is a folder, where a file is to be written. Name a file.")
+        raise UserError(f"{path} is a folder, but a file is to be written there. Name a file.")
     special = path.exists() and not path.is_file()  # a device or a pipe is written to, not replaced
     folder = None if special else path.parent
     try:
@@ -112,7 +112,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     except FileNotFoundError:
         raise UserError(f"There is no folder {path.parent} to write {path.name} into.") from None
     except PermissionError:
-        raise UserError(f"The folder {path.parent} may not be written to.") from None
+        raise UserError(
+            f"The folder {path.parent} cannot be written to. Check its permissions."
+        ) from None
     os.close(descriptor)
     try:
         yield Path(name)
@@ -143,7 +145,7 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a directory, which ends with the process; whether that was possible."""
     if fcntl is None:
-        yield wait
+        yield wait  # type: ignore[unreachable]
         return
     try:
         descriptor = os.open(path, os.O_RDONLY)

@@ -41,79 +41,79 @@ class Info(NamedTuple):
 
 INFO: dict[str, Info] = {
     "svm": Info(
-        "the safe first choice with several labels a row; fast on large sparse data",
-        "some passes over n s K; memory d K",
+        "the safe first choice with several labels per row; fast on large sparse data",
+        "a few passes over n s K; memory d K",
         "no probabilities; classes do not help each other",
     ),
     "logistic": Info(
         "like svm, with probabilities",
-        "some passes over n s K; memory d K",
+        "a few passes over n s K; memory d K",
         "classes do not help each other",
     ),
     "msvm": Info(
-        "the safe first choice with one label a row",
-        "some passes over n s K; memory d K",
-        "one label a row; no probabilities",
+        "the safe first choice with one label per row",
+        "a few passes over n s K; memory d K",
+        "one label per row; no probabilities",
         several=False,
     ),
     "mlr": Info(
-        "one label a row, with probabilities that sum to 1",
-        "some passes over n s K; memory d K",
-        "one label a row",
+        "one label per row, with probabilities that sum to 1",
+        "a few passes over n s K; memory d K",
+        "one label per row",
         several=False,
     ),
     "topdown": Info(
-        "very many classes: trains and predicts along paths",
-        "n s times children and depth, in place of K; memory d nodes",
-        "a mistake near the root is final, unless decoded with a beam",
+        "very many classes: trains and predicts along paths only",
+        "n s times children and depth, instead of K; memory d nodes",
+        "a mistake near the root is final, unless you decode with a beam",
         decides=True,
     ),
     "hrls": Info(
-        "small data, regression from the roots downwards",
-        "one n x n matrix a node",
-        "up to some thousand rows",
+        "small data: regression from the roots down",
+        "one n x n matrix per node",
+        "up to a few thousand rows",
         decides=True,
     ),
     "rr-svm": Info(
-        "many rare classes that can lean on their relatives; trees, DAGs and graphs",
+        "many rare classes that can learn from their relatives; trees, DAGs and graphs",
         "about twice svm",
         "no probabilities",
     ),
     "rr-lr": Info(
         "like rr-svm, with probabilities",
-        "some times logistic",
+        "a few times logistic",
         "slower than rr-svm",
     ),
     "hm3": Info(
-        "all labels of a row at once, the whole label set right as often as possible",
-        "n nodes and the best label set of every row, again and again",
-        "trees only; up to some 10,000 rows and some hundred nodes",
+        "the whole label set must be right: predicts all labels of a row together",
+        "n nodes, and the best label set of every row in every round",
+        "trees only; up to about 10,000 rows and a few hundred nodes",
         dag=False,
         decides=True,
     ),
     "ranking-svm": Info(
-        "rankings of labels; mistakes cost as much as they are far in the tree",
-        "n K pairs of labels, few of them active",
-        "up to some 10,000 rows",
+        "rankings of labels; the farther apart two labels are, the more a mistake costs",
+        "n K pairs of labels, of which few matter",
+        "up to about 10,000 rows",
         decides=True,
     ),
     "perceptron": Info(
         "streams: learns row by row, and the taxonomy may grow",
-        "one pass costs n s nodes of a path; memory d nodes",
+        "n s times the nodes of a path, for each pass; memory d nodes",
         "noisier than the SVMs",
         decides=True,
     ),
     "hieron": Info(
-        "streams with one label a row; corrects along the tree path",
+        "streams with one label per row; corrects along the path in the tree",
         "as perceptron",
-        "one label a row",
+        "one label per row",
         several=False,
         decides=True,
     ),
     "hblr": Info(
-        "nothing to tune: priors are learnt; probabilities with deviations; few examples a class",
+        "few examples per class: nothing to tune, probabilities with standard deviations",
         "3 to 7 times mlr",
-        "one label a row, unless link=binary",
+        "one label per row, unless link=binary",
         several=False,
         dag=False,
         decides=True,
@@ -121,14 +121,14 @@ INFO: dict[str, Info] = {
     "ot": Info(
         "a baseline: weights orthogonal to those of ancestors",
         "many times svm; memory d nodes",
-        "one label a row; slow on wide data",
+        "one label per row; slow with many features",
         several=False,
         dag=False,
     ),
     "corrmnl": Info(
         "a full posterior by Monte Carlo, for small data",
         "thousands of passes over n d K",
-        "one label a row; some hundred features",
+        "one label per row; up to a few hundred features",
         several=False,
         dag=False,
     ),
@@ -203,7 +203,9 @@ def parse_parameters(given: Iterable[str]) -> dict[str, Any]:
     for text in given:
         name, sign, value = text.partition("=")
         if not (name and sign):
-            raise UserError(f"The parameter {shorten(text)} is not written name=value, as C=10 is.")
+            raise UserError(
+                f"The parameter {shorten(text)} is not written name=value. Write it like C=10."
+            )
         try:
             found[name] = json.loads(value)
         except ValueError:

@@ -122,7 +122,7 @@ def test_mistakes_are_explained(source, tmp_path):
         workflow.import_collection("lshtk", source, tmp_path / "new")
     with pytest.raises(UserError, match="'newsgroups' takes strip_headers, parts, not 'select'"):
         workflow.import_collection("newsgroups", source, tmp_path / "new", select="x")
-    with pytest.raises(UserError, match="source is there already. Remove it"):
+    with pytest.raises(UserError, match="source already exists. Remove it"):
         workflow.import_collection("lshtc", source, source)
     with pytest.raises(UserError, match="no folder .*nowhere to write new into"):
         workflow.import_collection("lshtc", source, tmp_path / "nowhere" / "new")

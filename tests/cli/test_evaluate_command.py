@@ -103,7 +103,7 @@ def test_bad_rows_can_be_left_out(linnaeus, tmp_path):
     write_jsonl(stories(5), rows)
     rows.write_text(rows.read_text() + '{"text": "x", "labels": ["cta"]}\nno json\n')
     code, out, err = linnaeus("evaluate", "m-texts", rows, "--skip-bad", "--json")
-    assert code == 0 and json.loads(out)["rows"] == 5 and "Left out 2 bad rows" in err
+    assert code == 0 and json.loads(out)["rows"] == 5 and "Skipped 2 bad rows" in err
 
 
 @pytest.mark.parametrize("file", ["model.json", "arrays.safetensors", "vocabulary.json"])

@@ -10,7 +10,7 @@ def test_all_methods_with_advice(linnaeus):
     assert code == 0 and err == ""
     for name in METHODS:
         assert any(line.startswith(name) for line in out.splitlines()), name
-    assert "Parameters: linnaeus methods NAME" in out
+    assert "Parameters of one: linnaeus methods NAME" in out
     found = json.loads(linnaeus("methods", "--json")[1])
     assert [row["method"] for row in found] == list(METHODS)
     assert all(row["advice"] and row["cost"] and row["limits"] for row in found)

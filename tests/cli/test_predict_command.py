@@ -114,7 +114,7 @@ def test_a_bad_row_at_the_end_leaves_no_file(linnaeus, tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
     target = tmp_path / "out.jsonl"
     code, out, err = linnaeus("predict", "svm", source, "-o", target, "--skip-bad", "--json")
-    assert code == 0 and "Left out 1 bad rows" in err
+    assert code == 0 and "Skipped 1 bad rows" in err
     told = json.loads(out)
     assert told["rows"] == len(records(target)) == 3000 and len(told["skipped"]) == 1
 

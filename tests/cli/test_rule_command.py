@@ -31,7 +31,7 @@ def test_rules_are_listed_with_what_they_reached(linnaeus, place):
 def test_a_rule_is_changed_in_place_and_in_a_copy(linnaeus, place):
     texts, before = stories(20, seed=1).texts, load("model")
     code, out, _ = linnaeus("rule", "model", "rcut", "-p", "k=2", "-o", "copy")
-    assert code == 0 and "copy now decides by rcut." in out
+    assert code == 0 and "copy now uses the rule rcut." in out
     assert all(len(row) == 2 for row in load("copy").predict(texts))
     assert load("model").predict(texts) == before.predict(texts)
     assert linnaeus("rule", "model", "argmax")[0] == 0

@@ -84,7 +84,7 @@ def test_taxonomy(answer, folder, tmp_path):
     for command in ("check", "stats", "show"):
         check(f"taxonomy-{command}", answer("taxonomy", command, file))
     check("taxonomy-convert", answer("taxonomy", "convert", file, tmp_path / "t.json"))
-    check("taxonomy-learn", answer("taxonomy", "learn", folder, "-o", tmp_path / "learnt.tsv"))
+    check("taxonomy-learn", answer("taxonomy", "learn", folder, "-o", tmp_path / "learned.tsv"))
 
 
 def test_import(answer, tmp_path):

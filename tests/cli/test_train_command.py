@@ -89,7 +89,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
     assert code == 1 and "line 61: the label 'cta' is not a node" in err
     assert "did you mean 'cat'?" in err and not (tmp_path / "model").exists()
     code, _, err = linnaeus("train", data, "-o", tmp_path / "model", "--skip-bad")
-    assert code == 0 and "Left out 1 bad rows" in err and "'cta'" in err
+    assert code == 0 and "Skipped 1 bad rows" in err and "'cta'" in err
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["nowhere"], "There is no file or folder nowhere"),
         (["notes/x.txt"], "has the unknown suffix 'txt'. Known are jsonl"),
         (["several/taxonomy.tsv"], "there is no column 'labels'"),
-        (["several", "--taxonomy", "t.tsv"], "taxonomy='t.tsv' was asked for"),
+        (["several", "--taxonomy", "t.tsv"], "taxonomy='t.tsv' was given"),
         (["several", "-m", "smv"], "The method 'smv' is not known (did you mean 'svm'?)"),
         (["several", "-p", "c=3"], "no parameter 'c' (did you mean 'C'?)"),
-        (["several", "-p", "C"], "'C' is not written name=value, as C=10 is"),
+        (["several", "-p", "C"], "'C' is not written name=value. Write it like C=10"),
         (["several", "-p", "C=abc"], "'C' of 'svm' is 'abc', where a number is needed"),
         (["several", "-p", "C=-1"], "C is -1. It must be a positive number"),
         (

@@ -213,7 +213,7 @@ def test_closed_sets_learn_from_the_rows_that_can_be_afforded(monkeypatch):
     )
     choice = choose_rule(scores, Y, DAG, columns, candidates=["closed"])
     assert seen == [100, 100, 100]
-    assert choice.table[0]["note"] == "learnt from 100 of 200 rows"
+    assert choice.table[0]["note"] == "learned from 100 of 200 rows"
     monkeypatch.setattr(rules, "DECIDE_STEPS", 0)
     choice = choose_rule(scores, Y, DAG, columns)
     assert choice.table[-1]["rule"] == "closed" and choice.table[-1]["micro_f1"] is None

@@ -260,7 +260,7 @@ def test_batches_without_a_taxonomy(make):
         again.partial_fit(X[:1], ["zebra"])
     with pytest.raises(UserError, match=r"classes is .*zebra.*, but was .* on the first call"):
         again.partial_fit(X[:1], ["a1"], classes=["a1", "zebra"])
-    with pytest.raises(UserError, match="began without a taxonomy"):
+    with pytest.raises(UserError, match="started without a taxonomy"):
         again.partial_fit(X[:1], ["a1"], taxonomy=TAX)
     assert_allclose(again.coef_, whole.coef_, atol=1e-10)
 

@@ -166,7 +166,8 @@ def test_the_model_is_the_one_that_train_makes_and_keeps_the_table(tmp_path):
     assert kept["best"] == found.best and kept["table"] == found.table
     assert kept["metric"] == "micro_f1" and kept["folds"] == 3
     assert found.model.about["why"] == (
-        f"as asked; the best of {len(found.table)} settings by micro-F1 on held-out rows"
+        f"because you chose it; the best of {len(found.table)} settings by micro-F1 on held-out "
+        "rows"
     )
 
 

@@ -155,14 +155,14 @@ def test_mistakes_are_named(recursive):
 def test_a_node_and_its_relatives(recursive):
     found = explain_node(recursive, "football", top=4)
     assert found.path == ("sport", "football") and found.rows == 12
-    (learnt,) = found.learnt
-    assert {f.name for f in learnt.positive} <= set(WORDS["football"].split())
-    assert [f.weight for f in learnt.positive] == sorted(
-        (f.weight for f in learnt.positive), reverse=True
+    (learned,) = found.learned
+    assert {f.name for f in learned.positive} <= set(WORDS["football"].split())
+    assert [f.weight for f in learned.positive] == sorted(
+        (f.weight for f in learned.positive), reverse=True
     )
-    for f in (*learnt.positive, *learnt.negative, *learnt.own):
+    for f in (*learned.positive, *learned.negative, *learned.own):
         assert f.weight == pytest.approx(f.own + sum(f.inherited.values()))
-    assert all(f.weight < 0 for f in learnt.negative)
+    assert all(f.weight < 0 for f in learned.negative)
     (tennis,) = found.siblings
     assert tennis.node == "tennis" and found.n_siblings == 1
     assert {name for name, _ in tennis.there} & set(WORDS["tennis"].split())
@@ -172,7 +172,7 @@ def test_a_node_and_its_relatives(recursive):
 def test_flat_models_have_no_weights_for_inner_nodes():
     model = train(corpus(), TREE, "msvm")
     found = explain_node(model, "news")
-    assert found.learnt == () and found.siblings == () and found.n_siblings == 1
+    assert found.learned == () and found.siblings == () and found.n_siblings == 1
 
 
 def test_saved_models_explain_alike(tmp_path):

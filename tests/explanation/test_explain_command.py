@@ -52,8 +52,8 @@ def test_a_row_of_a_file(saved, linnaeus, tmp_path):
 def test_a_node_by_its_title_and_pages(saved, linnaeus, tmp_path):
     page = tmp_path / "node.html"
     code, out, _ = linnaeus("explain", saved, "--node", "News", "--html", page, "--top", 4)
-    assert code == 0 and "24 training rows" in out and "speaks for it" in out
-    assert "rather News" in out and page.read_text().startswith("<!doctype html>")
+    assert code == 0 and "24 training rows" in out and "counts for it" in out
+    assert "more News" in out and page.read_text().startswith("<!doctype html>")
     why = tmp_path / "why.html"
     assert linnaeus("explain", saved, "--text", TEXT, "--html", why)[0] == 0
     assert "Why Football &lt;b&gt;?" in why.read_text()
@@ -64,7 +64,7 @@ def test_a_node_by_its_title_and_pages(saved, linnaeus, tmp_path):
     [
         ((), "nothing to explain. Give --text, --data with --row, or --node"),
         (("--text", " "), "The text is empty"),
-        (("--text", "a", "--node", "news"), "--node stands alone"),
+        (("--text", "a", "--node", "news"), "--node cannot go with"),
         (("--text", "a", "--row", "1"), "Give it with --data"),
         (("--text", "a", "--data", "b", "--row", "1"), "one of the two"),
         (("--node", "newz"), "no node 'newz' (did you mean 'news'?)"),

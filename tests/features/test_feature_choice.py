@@ -33,7 +33,7 @@ DNA = ["ACGTACGGTTACGATTACAGG", "TTACGATTACAGGACGTACGG"]
 def test_auto_looks_at_the_examples(part, kind):
     choice = choose_features(part)
     assert choice.kind == kind and choice.why
-    assert choose_features(part, kind).why == "as asked"
+    assert choose_features(part, kind).why == "because you chose it"
 
 
 def test_long_words_of_many_symbols_are_no_sequences():

@@ -210,7 +210,7 @@ def test_paths_that_are_not_there(folder):
         read_collection(at / "nowhere")
     with pytest.raises(UserError, match=r"train.jsonl is a file, where the folder"):
         read_collection(at / "train.jsonl")
-    with pytest.raises(UserError, match=r"test='no.csv' was asked for.*Check the path"):
+    with pytest.raises(UserError, match=r"test='no.csv' was given.*Check the path"):
         read_collection(at, test="no.csv")
     with pytest.raises(UserError, match=r"notes.txt has the unknown suffix 'txt'. Known are jsonl"):
         read_collection(at, test="notes.txt")

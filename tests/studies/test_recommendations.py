@@ -220,7 +220,7 @@ def test_train_says_what_speaks_for_its_choice():
     choice = choose_method(None, news.train, news.taxonomy, several)
     assert choice.why.startswith("best mean rank in micro F1, ")
     assert choice.method in METHODS
-    assert choose_method("svm", news.train, news.taxonomy, several).why == "as asked"
+    assert choose_method("svm", news.train, news.taxonomy, several).why == "because you chose it"
 
 
 def test_one_label_on_a_dag_falls_back_to_the_general_choice():

@@ -21,13 +21,13 @@ STYLES = {"✓": "green", "✗": "red", "○": "yellow"}  # right, wrong, missed
 
 def demo(
     documents: Annotated[
-        int, typer.Option("--documents", "-n", min=50, help="Training documents to make.")
+        int, typer.Option("--documents", "-n", min=50, help="Number of training documents.")
     ] = 800,
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="A folder for the data, the model and the report."),
+        typer.Option("--output", "-o", help="Output folder for data, model and report."),
     ] = Path("linnaeus-demo"),
-    no_files: Annotated[bool, typer.Option("--no-files", help="Write nothing.")] = False,
+    no_files: Annotated[bool, typer.Option("--no-files", help="Write no files.")] = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,
@@ -35,9 +35,9 @@ def demo(
 ) -> None:
     """Make news stories, compare two methods on them, and show how well it went.
 
-    A newsroom's taxonomy and short stories are made up on the spot; two methods learn to put
-    stories into it, and the better one becomes a model to try things with. No data and no
-    network are needed.
+    A newsroom's taxonomy and short stories are invented on the spot. Two methods learn to label
+    the stories, and the better one becomes a model that you can try. You need no data and no
+    network.
     """
     from linnaeus import workflow
 
@@ -59,9 +59,7 @@ def present(result: DemoResult, console: Console) -> None:
 
     data, test = result.collection, result.collection.part("test")
     console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
-    console.print(
-        f"{len(data.part('train'))} stories to learn from, {len(test)} to be judged by.\n"
-    )
+    console.print(f"{len(data.part('train'))} stories for training, {len(test)} for testing.\n")
     for root in data.taxonomy.roots:
         console.print(f"  {_family(data.taxonomy, root)}", markup=False)
     console.print(f"\n[bold]Two methods on the same stories[/bold] ({_seconds(result)})")
@@ -80,7 +78,10 @@ def present(result: DemoResult, console: Console) -> None:
 
 def _present_files(folder: Path, console: Console) -> None:
     """Where things are, and what to try with them."""
-    console.print(f"\nThe report is in [bold]{folder / 'report.html'}[/bold]. What to try next:")
+    report = folder / "report.html"
+    missing = r'For an HTML report: pip install "linnaeus\[report]", then linnaeus demo again.'
+    told = f"The report is in [bold]{report}[/bold]." if report.is_file() else missing
+    console.print(f"\n{told} What to try next:")
     for command in (
         f'linnaeus explain {folder / "model"} --text "Rates rose as banks reported losses"',
         f"linnaeus evaluate {folder / 'model'} {folder / 'data'} --sweep",

@@ -14,12 +14,14 @@ WithSweep = Annotated[
     bool,
     typer.Option(
         "--sweep",
-        help="Show what precision and recall other thresholds would give, at every level.",
+        help="Also show precision and recall at other thresholds, for every level.",
     ),
 ]
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", help="Draw F1 by level and size, or with --sweep the trade-off: a PNG."),
+    typer.Option(
+        "--plot", help="Draw F1 by level and size (or with --sweep the trade-off) as PNG."
+    ),
 ]
 ReportFile = Annotated[
     Path | None, typer.Option("--report", help="Write an HTML report with charts.")
@@ -40,7 +42,7 @@ def evaluate(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Judge MODEL by the test part of DATA: flat, hierarchical and ranking metrics, by level.
+    """Measure MODEL on the test part of DATA: flat, hierarchical and ranking metrics, by level.
 
     Too many labels, or too few? [bold]linnaeus evaluate MODEL DATA --sweep[/bold] shows the
     trade-off, [bold]--rule NAME[/bold] tries another rule, and [bold]linnaeus rule MODEL NAME

@@ -19,31 +19,39 @@ if TYPE_CHECKING:
     from rich.text import Text as Coloured
 
     from linnaeus.explanation import Explanation, NodeExplanation, NodeReason, Piece, Reason
-    from linnaeus.explanation.nodes import Learnt
+    from linnaeus.explanation.nodes import Learned
 
 Text = Annotated[
     str | None,
-    typer.Option("--text", "-t", help="The text to explain; - reads it from standard input."),
+    typer.Option("--text", "-t", help="Text to explain; - reads it from standard input."),
 ]
 DataPath = Annotated[
     Path | None,
-    typer.Option("--data", help="A data file, or a collection folder, that holds the row."),
+    typer.Option("--data", help="Data file or collection folder that has the row."),
 ]
-RowNumber = Annotated[int | None, typer.Option("--row", help="Which row of --data, from 1.")]
-RowId = Annotated[str | None, typer.Option("--id", help="Which row of --data, by its id.")]
+RowNumber = Annotated[
+    int | None, typer.Option("--row", help="Number of the row in --data, from 1.")
+]
+RowId = Annotated[str | None, typer.Option("--id", help="Id of the row in --data.")]
 Node = Annotated[
     str | None,
-    typer.Option("--node", "-n", help="In place of a text: what the model knows of this node."),
+    typer.Option(
+        "--node", "-n", help="Instead of a text: show what the model has learned about a node."
+    ),
 ]
 WhyNot = Annotated[
     list[str] | None,
-    typer.Option("--why-not", help="Explain this node too, though it was not predicted."),
+    typer.Option("--why-not", help="Also explain why not this node. Repeatable."),
 ]
-Html = Annotated[Path | None, typer.Option("--html", help="Write a page that says the same.")]
+Html = Annotated[Path | None, typer.Option("--html", help="Also write it as an HTML page.")]
 Top = Annotated[
     int | None,
     typer.Option(
-        "--top", "-k", min=1, show_default=False, help="Features for each node: 10; for --node 15."
+        "--top",
+        "-k",
+        min=1,
+        show_default=False,
+        help="Features per node. Default: 10, or 15 with --node.",
     ),
 ]
 MARKED = 12  # words of a text that are marked where there are no colours
@@ -66,28 +74,28 @@ def explain(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Say why MODEL gives a text its labels: which words moved each node on the way down.
+    """Show why MODEL gives a text its labels: which words moved each node on the way down.
 
     The score of a node is the sum of what every feature adds. Part of that is the node's own;
     in hierarchical methods the rest is inherited: what the node shares with all nodes below
-    the same ancestor. Green words speak for a node, red ones against it.
+    the same ancestor. Green words count for a node, red words against it.
 
     A text, and why it is not something else:
     [bold]linnaeus explain model --text "The striker scored twice" --why-not tennis[/bold]
 
-    A row of a table or a file, as a page to pass on:
+    A row of a file, as a page to share:
     [bold]linnaeus explain model --data test.csv --row 17 --html why.html[/bold]
 
-    What the model knows of a node, against its parent and its siblings:
+    What the model has learned about a node, compared with its parent and its siblings:
     [bold]linnaeus explain model --node football[/bold]
     """
     from linnaeus.workflow import explaining
 
     if node is not None:
         if text is not None or data is not None or why_not:
-            raise UserError("--node stands alone. Leave out --text, --data and --why-not.")
-        learnt = explaining.explain_label(model, node, top=top or 15, html=html)
-        print_json(learnt.to_dict()) if json else _present_node(learnt)
+            raise UserError("--node cannot go with --text, --data or --why-not. Leave them out.")
+        learned = explaining.explain_label(model, node, top=top or 15, html=html)
+        print_json(learned.to_dict()) if json else _present_node(learned)
         return
     if text is None and data is None:
         raise UserError("There is nothing to explain. Give --text, --data with --row, or --node.")
@@ -122,7 +130,7 @@ def _present(found: Explanation) -> None:
         for reason in node.reasons:
             _present_reason(console, found, node, reason)
     if found.note and any(reason.rest for node in found.nodes for reason in node.reasons):
-        console.print(f"\nWhere the model's score is another, {found.note}.", style="dim")
+        console.print(f"\nThe model's own score can differ: {found.note}.", style="dim")
 
 
 def _line(node: NodeReason) -> Coloured:
@@ -206,7 +214,7 @@ def _columns(first: str, *others: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(first, overflow="fold")
     for name in others:
-        left = name == "from" or name.startswith("rather")
+        left = name == "from" or name.startswith("more ")
         table.add_column(name, justify="left" if left else "right", overflow="fold")
     return table
 
@@ -227,13 +235,13 @@ def _present_node(found: NodeExplanation) -> None:
     rows = "" if found.rows is None else f"  ({found.rows:,} training rows)"
     path = " > ".join(map(found.title_of, found.path))
     console.print(Coloured.assemble((found.title, "bold"), rows, (f"\n{path}", "dim")))
-    if not found.learnt:
+    if not found.learned:
         console.print("The method has no weights for this node, only for classes below it.")
-    for learnt in found.learnt:
-        _present_learnt(console, found, learnt)
+    for learned in found.learned:
+        _present_learned(console, found, learned)
     for sibling in found.siblings:
         console.print()
-        table = _columns(f"rather {found.title}", "", f"rather {sibling.title}", " ")
+        table = _columns(f"more {found.title}", "", f"more {sibling.title}", " ")
         for i in range(max(len(sibling.here), len(sibling.there))):
             cells: list[Any] = []
             for values in (sibling.here, sibling.there):
@@ -245,14 +253,14 @@ def _present_node(found: NodeExplanation) -> None:
         console.print(f"\nThe {len(found.siblings)} most similar of {found.n_siblings} siblings.")
 
 
-def _present_learnt(console: Console, found: NodeExplanation, learnt: Learnt) -> None:
+def _present_learned(console: Console, found: NodeExplanation, learned: Learned) -> None:
     from linnaeus.explanation.html import strongest_source
 
-    below = "" if learnt.given is None else f" below {found.title_of(learnt.given)}"
-    hierarchical = bool(learnt.inherited_norms)
-    kinds = [("speaks for it", learnt.positive), ("speaks against it", learnt.negative)]
+    below = "" if learned.given is None else f" below {found.title_of(learned.given)}"
+    hierarchical = bool(learned.inherited_norms)
+    kinds = [("counts for it", learned.positive), ("counts against it", learned.negative)]
     if hierarchical:
-        kinds.append(("its own, beside what it inherits", learnt.own))
+        kinds.append(("its own part, without what it inherits", learned.own))
     for heading, features in kinds:
         if not features:
             continue

@@ -22,19 +22,16 @@ Kind = Annotated[
 Source = Annotated[
     Path,
     typer.Argument(
-        help="Your copy: the folder (or file) as it is unpacked; for rcv1 scikit-learn's data "
-        "folder.",
+        help="Your copy of it: the unpacked folder (or file); for rcv1 scikit-learn's data folder.",
         show_default=False,
     ),
 ]
-Target = Annotated[
-    Path, typer.Option("--output", "-o", help="The folder to write; it must not be there yet.")
-]
+Target = Annotated[Path, typer.Option("--output", "-o", help="Output folder. Must not exist yet.")]
 Select = Annotated[
     str | None,
     typer.Option(
         "--select",
-        help="A part of the taxonomy: CCAT (rcv1), D (wipo), H (ohsumed).",
+        help="Import only this part of the taxonomy: CCAT (rcv1), D (wipo), H (ohsumed).",
         show_default=False,
     ),
 ]
@@ -42,7 +39,7 @@ Hierarchy = Annotated[
     Path | None,
     typer.Option(
         "--hierarchy",
-        help="The file of the hierarchy, where it is not found beside the documents.",
+        help="File of the hierarchy, if it is not next to the documents.",
         show_default=False,
     ),
 ]
@@ -51,11 +48,10 @@ Options = Annotated[
     typer.Option(
         "--parameter",
         "-p",
-        help="Another option of the reader, name=value, such as -p multilabel=true; may be given "
-        "again.",
+        help="Other option of the reader, name=value, for example -p multilabel=true. Repeatable.",
     ),
 ]
-Plain = Annotated[bool, typer.Option("--plain", help="Write the parts without gzip.")]
+Plain = Annotated[bool, typer.Option("--plain", help="Do not compress the parts.")]
 SHOWN = 5  # so many notes are printed
 
 

@@ -31,7 +31,7 @@ app = typer.Typer(
     name="linnaeus",
     help="Put things into taxonomies: documents, tables or sequences into a tree, a DAG or a "
     "graph of labels.\n\n"
-    "Start with [bold]linnaeus demo[/bold], which needs no data. With data of yours: "
+    "Start with [bold]linnaeus demo[/bold], which needs no data. With your own data: "
     "[bold]linnaeus train DATA -o model[/bold], then evaluate, predict and explain.",
     epilog="Every command has its own --help. Results go to standard output, progress to "
     "standard error; exit code 0 means success, 1 a mistake in the input, 130 Ctrl-C.",

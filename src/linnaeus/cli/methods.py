@@ -10,14 +10,14 @@ from linnaeus.cli.options import Json
 from linnaeus.cli.output import print_json
 
 Name = Annotated[
-    str | None, typer.Argument(help="A method, to see its parameters.", show_default=False)
+    str | None, typer.Argument(help="Show the parameters of this method.", show_default=False)
 ]
 
 
 def methods(name: Name = None, json: Json = False) -> None:
-    """List all methods with advice, cost, limits and ranks; or the parameters of one.
+    """List all methods: when to use them, cost, limits and ranks. Or show one with its parameters.
 
-    linnaeus train chooses one that suits the data when none is named.
+    If you name no method, linnaeus train picks one that suits your data.
     """
     from linnaeus import workflow
 
@@ -40,8 +40,8 @@ def methods(name: Name = None, json: Json = False) -> None:
         table.add_row(row["method"], row["advice"], row["cost"], row["limits"], _ranks(row["rank"]))
     Console(highlight=False).print(table)
     print(
-        "\nn rows, s values in a row, K classes, d features. rank: mean rank in micro F1 with one "
-        "/ several\nlabels a row, 1 is best. Parameters: linnaeus methods NAME"
+        "\nn rows, s values per row, K classes, d features. rank: mean rank in micro F1 with one / "
+        "several\nlabels per row; 1 is best. Parameters of one: linnaeus methods NAME"
     )
 
 

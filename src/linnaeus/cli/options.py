@@ -7,62 +7,64 @@ from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Seed = Annotated[
     int,
-    typer.Option("--seed", min=0, max=2**32 - 1, help="The same seed gives the same result."),
+    typer.Option(
+        "--seed", min=0, max=2**32 - 1, help="Random seed. The same seed gives the same result."
+    ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Threads to use; -1 for all cores.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1 uses all cores.")]
 TaxonomyPath = Annotated[
     Path,
     typer.Argument(
-        help="A taxonomy file, or a collection folder that holds taxonomy.*; plain or gzip.",
+        help="Taxonomy file, or a folder that has a file taxonomy.*; plain or gzip.",
         show_default=False,
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", "-f", help="The file's format, where it cannot be guessed."),
+    typer.Option("--format", "-f", help="File format, if it cannot be guessed."),
 ]
 Data = Annotated[
     Path,
     typer.Argument(
-        help="A collection folder with taxonomy.* and train.*, valid.*, test.* (jsonl, csv, tsv, "
-        "svm, parquet or arff, plain or gzip); or one such file.",
+        help="Folder with taxonomy.* and train.*, valid.*, test.* (jsonl, csv, tsv, svm, parquet "
+        "or arff, plain or gzip), or one such file.",
         show_default=False,
     ),
 ]
 ModelPath = Annotated[
     Path,
-    typer.Argument(help="A model directory, as linnaeus train writes it.", show_default=False),
+    typer.Argument(help="Model directory, written by linnaeus train.", show_default=False),
 ]
-Part = Annotated[str, typer.Option("--part", help="Which part of a folder: train, valid or test.")]
+Part = Annotated[
+    str, typer.Option("--part", help="Part of the folder to use: train, valid or test.")
+]
 SkipBad = Annotated[
     bool,
-    typer.Option("--skip-bad", help="Leave out rows that cannot be read, and say which."),
+    typer.Option("--skip-bad", help="Skip rows that cannot be read, and list them."),
 ]
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
         "-m",
-        help="The method; linnaeus methods lists them. If not given, one that suits the data.",
+        help="Method; see `linnaeus methods`. Without it, linnaeus picks one for your data.",
         show_default=False,
     ),
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--parameter", "-p", help="A parameter of the method, name=value; may be given again."
-    ),
+    typer.Option("--parameter", "-p", help="Method parameter, name=value. Repeatable."),
 ]
 Features = Annotated[
     str,
     typer.Option(
         "--features",
-        help="What is made of the examples: words, characters, spectrum (pieces of sequences), "
-        "table; auto looks at them.",
+        help="How examples become numbers: words, characters, spectrum (pieces of sequences) or "
+        "table. auto looks at your data.",
     ),
 ]
 FeatureParameters = Annotated[
@@ -70,15 +72,15 @@ FeatureParameters = Annotated[
     typer.Option(
         "--feature",
         "-f",
-        help="A parameter of the features, name=value, such as -f ngram_range=[1,2].",
+        help="Feature parameter, name=value, for example -f ngram_range=[1,2]. Repeatable.",
     ),
 ]
 Rule = Annotated[
     str | None,
     typer.Option(
         "--rule",
-        help="Another decision rule for this once: own, argmax, zero, rcut, scut, instance, "
-        "set-size, closed, consistent.",
+        help="Use this decision rule instead of the model's own (this run only): own, argmax, "
+        "zero, rcut, scut, instance, set-size, closed, consistent.",
         show_default=False,
     ),
 ]

@@ -31,7 +31,7 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
     """Say on standard error how many rows were left out, and the first of them."""
     if not messages:
         return
-    lines = [f"Left out {len(messages):,} bad rows:", *messages[:shown]]
+    lines = [f"Skipped {len(messages):,} bad rows:", *messages[:shown]]
     more = [f"and {len(messages) - shown:,} more"] if len(messages) > shown else []
     print("\n  ".join(lines + more), file=sys.stderr)
 

@@ -12,16 +12,14 @@ from linnaeus.cli.output import print_json, print_skipped, rate
 
 Target = Annotated[
     Path,
-    typer.Option(
-        "--output", "-o", help="Where to write: a file .jsonl, .csv, .tsv or .parquet; also .gz."
-    ),
+    typer.Option("--output", "-o", help="Output file: .jsonl, .csv, .tsv or .parquet; also .gz."),
 ]
 OutputFormat = Annotated[
     str | None,
-    typer.Option("--format", help="The format, where the name of the file does not say it."),
+    typer.Option("--format", help="Output format, if the file name does not give it."),
 ]
 Top = Annotated[
-    int, typer.Option("--top", "-k", help="Rank so many of the best labels besides.", min=0)
+    int, typer.Option("--top", "-k", help="Also list the N highest-ranked labels.", min=0)
 ]
 
 
@@ -42,8 +40,8 @@ def predict(
     """Label every row of DATA (a file, or the test part of a folder) and write the result.
 
     Each row gets its labels, their paths from the top of the taxonomy, scores, and
-    probabilities where the method has them. Rows are read and written block by block, in
-    their order: files of any size will do.
+    probabilities if the method has them. Rows are read and written in blocks and keep their
+    order, so files can have any size.
     [bold]linnaeus predict model new.csv -o labelled.jsonl --top 5[/bold]
     """
     from linnaeus import workflow
@@ -59,4 +57,4 @@ def predict(
         print_json(done.to_dict())
     else:
         speed = done.rows / done.seconds if done.seconds > 0 else 0.0
-        print(f"{done.rows:,} rows in {done.seconds:.1f} s ({speed:,.0f} a second): {done.path}")
+        print(f"{done.rows:,} rows in {done.seconds:.1f} s ({speed:,.0f} per second): {done.path}")

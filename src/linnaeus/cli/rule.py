@@ -12,19 +12,20 @@ from linnaeus.cli.output import print_json
 
 RuleName = Annotated[
     str | None,
-    typer.Argument(help="The new rule; if not given, all rules are listed.", show_default=False),
+    typer.Argument(help="New rule. Without it, all rules are listed.", show_default=False),
 ]
 Copy = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write a changed copy, and leave MODEL as it is."),
+    typer.Option("--output", "-o", help="Write a changed copy here; MODEL stays as it is."),
 ]
 Examples = Annotated[
     Path | None,
-    typer.Option("--data", help="Labelled examples to learn the rule from (their valid part)."),
+    typer.Option("--data", help="Labelled examples to learn the rule from."),
 ]
-ExamplePart = Annotated[str, typer.Option("--part", help="Which part of --data.")]
+ExamplePart = Annotated[str, typer.Option("--part", help="Part of --data to use.")]
 RuleParameters = Annotated[
-    list[str] | None, typer.Option("--parameter", "-p", help="A parameter of the rule, name=value.")
+    list[str] | None,
+    typer.Option("--parameter", "-p", help="Rule parameter, name=value. Repeatable."),
 ]
 
 
@@ -37,10 +38,10 @@ def rule(
     parameter: RuleParameters = None,
     json: Json = False,
 ) -> None:
-    """Change how MODEL turns scores into label sets; nothing is trained again.
+    """Change how MODEL turns scores into label sets, without training again.
 
-    [bold]linnaeus rule model[/bold] lists the rules and what they reached on held-out scores;
-    [bold]linnaeus rule model scut[/bold] takes one.
+    [bold]linnaeus rule model[/bold] lists the rules with their quality on held-out scores;
+    [bold]linnaeus rule model scut[/bold] switches to one.
     """
     from linnaeus import workflow
     from linnaeus.methods import parse_parameters
@@ -56,7 +57,7 @@ def rule(
     if json:
         print_json({"path": where, "rule": changed.about["rule"]})
     else:
-        print(f"{where} now decides by {name}.")
+        print(f"{where} now uses the rule {name}.")
 
 
 def _present(rows: list[dict[str, object]]) -> None:

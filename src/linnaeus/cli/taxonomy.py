@@ -16,7 +16,7 @@ from linnaeus.cli.output import print_json, progress
 from linnaeus.errors import UserError
 
 app = typer.Typer(
-    help="Look at a taxonomy, check it, convert it, count it, learn one from data.",
+    help="Show, check, convert or count a taxonomy, or learn one from data.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -26,13 +26,14 @@ app = typer.Typer(
 def show(
     path: TaxonomyPath,
     root: Annotated[
-        str | None, typer.Option("--root", "-r", help="Show only this node and what is below it.")
+        str | None, typer.Option("--root", "-r", help="Show only this node and the nodes below it.")
     ] = None,
     depth: Annotated[
-        int | None, typer.Option("--depth", "-d", min=0, help="Show at most so many levels below.")
+        int | None, typer.Option("--depth", "-d", min=0, help="Number of levels to show below it.")
     ] = None,
     width: Annotated[
-        int | None, typer.Option("--width", "-w", min=1, help="Show at most so many children.")
+        int | None,
+        typer.Option("--width", "-w", min=1, help="Number of children to show per node."),
     ] = None,
     format: Format = None,
     json: Json = False,
@@ -62,10 +63,10 @@ def check(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Report what a maintainer would want to mend.
+    """List what you may want to fix in a taxonomy.
 
-    A file that is no taxonomy (a cycle, a malformed line) is an error with exit code 1;
-    what is merely odd (chains, equal titles among siblings) is listed.
+    A file that is not a taxonomy (a cycle, a malformed line) is an error with exit code 1.
+    What is only unusual (chains, equal titles among siblings) is listed.
     """
     from linnaeus import workflow
 
@@ -77,19 +78,19 @@ def check(
     for finding in result["findings"]:
         print(f"  {finding['level']}: {finding['message']}")
     count = len(result["findings"])
-    print(f"{count} finding{'s' * (count != 1)}." if count else "Nothing to complain about.")
+    print(f"{count} finding{'s' * (count != 1)}." if count else "No problems found.")
 
 
 @app.command()
 def convert(
     path: TaxonomyPath,
-    target: Annotated[Path, typer.Argument(help="The file to write; its name says the format.")],
+    target: Annotated[Path, typer.Argument(help="Output file; its name gives the format.")],
     format: Format = None,
     to: Annotated[
-        str | None, typer.Option("--to", "-t", help="The format to write, if the name does not.")
+        str | None, typer.Option("--to", "-t", help="Output format, if the name does not give it.")
     ] = None,
     drop_root: Annotated[
-        bool, typer.Option("--drop-root", help="Leave out a sole artificial top node.")
+        bool, typer.Option("--drop-root", help="Leave out a single artificial top node.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -118,7 +119,7 @@ def stats(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Count nodes, edges, levels, families and what else describes a taxonomy."""
+    """Count the nodes, edges, levels and families of a taxonomy."""
     from linnaeus import workflow
 
     result = workflow.taxonomy_stats(path, format)
@@ -138,18 +139,18 @@ def learn(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A collection folder with train.*; its taxonomy, if it has one, names the classes "
-            "and is compared with what is learned.",
+            help="Collection folder with train.*. If it has a taxonomy, that gives the "
+            "classes and is compared with the learned one.",
             show_default=False,
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write; its name says the format.")
+        Path, typer.Option("--output", "-o", help="Output file; its name gives the format.")
     ],
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", help="centroids, kmeans (very many classes), confusion, or auto."
+            "--method", "-m", help="centroids, kmeans (for very many classes), confusion, or auto."
         ),
     ] = "auto",
     levels: Annotated[
@@ -157,16 +158,18 @@ def learn(
         typer.Option(
             "--levels",
             "-l",
-            help="How many levels of clusters; or thresholds of the inconsistency, as in 0.9,1.1; "
-            "or 'links', which keeps inconsistent links as nodes.",
+            help="Number of levels of clusters; or thresholds of the inconsistency, for example "
+            "0.9,1.1; or 'links' to keep inconsistent links as nodes.",
         ),
     ] = None,
     branching: Annotated[
-        int | None, typer.Option("--branching", "-b", help="Children at most, for kmeans.")
+        int | None, typer.Option("--branching", "-b", help="Maximum number of children (kmeans).")
     ] = None,
-    metric: Annotated[str, typer.Option("--metric", help="euclidean or cosine.")] = "euclidean",
+    metric: Annotated[
+        str, typer.Option("--metric", help="Distance: euclidean or cosine.")
+    ] = "euclidean",
     to: Annotated[
-        str | None, typer.Option("--to", "-t", help="The format to write, if the name does not.")
+        str | None, typer.Option("--to", "-t", help="Output format, if the name does not give it.")
     ] = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -175,7 +178,7 @@ def learn(
 ) -> None:
     """Learn a taxonomy from the training part of a collection.
 
-    Classes whose examples are alike come into one cluster.
+    Classes with similar examples are put into one cluster.
 
     Example: [bold]linnaeus taxonomy learn DATA -o learned.tsv --levels 2[/bold]
     """

@@ -24,15 +24,13 @@ from linnaeus.cli.output import print_json, print_skipped, progress
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
 
-Target = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to write the model, a directory.")
-]
+Target = Annotated[Path, typer.Option("--output", "-o", help="Output directory for the model.")]
 TrainingRule = Annotated[
     str,
     typer.Option(
         "--rule",
-        help="How scores become label sets: auto takes the rule that is best on held-out scores; "
-        "own is what the method itself predicts; argmax, zero, rcut, scut, instance, set-size, "
+        help="How scores become label sets. auto picks the rule that does best on held-out scores; "
+        "own is what the method itself predicts; or argmax, zero, rcut, scut, instance, set-size, "
         "closed, consistent.",
     ),
 ]
@@ -41,14 +39,14 @@ Folds = Annotated[
     typer.Option(
         "--folds",
         min=1,
-        help="Folds for held-out scores; 1 holds out a fifth once. If not given 3, and 1 for "
-        "50,000 rows or more.",
+        help="Number of folds for held-out scores; 1 holds out a fifth once. Default: 3, or 1 from "
+        "50,000 rows on.",
         show_default=False,
     ),
 ]
 TaxonomyFile = Annotated[
     Path | None,
-    typer.Option("--taxonomy", help="A taxonomy file, where it is not taxonomy.* in the folder."),
+    typer.Option("--taxonomy", help="Taxonomy file, if it is not taxonomy.* in the folder."),
 ]
 
 
@@ -70,14 +68,14 @@ def train(
 ) -> None:
     """Learn from the training part of DATA and write a model.
 
-    Features, method and decision rule are chosen by the data, and every choice is explained:
+    linnaeus picks features, method and decision rule from your data and explains each choice:
     [bold]linnaeus train DATA -o model[/bold]
 
     Or choose yourself:
     [bold]linnaeus train DATA -o model --method rr-svm -p C=10 -f ngram_range=[1,2] --rule scut
     [/bold]
 
-    A model that is there already is replaced when the new one is complete, never before.
+    An existing model is replaced only when the new one is complete.
     """
     from linnaeus import workflow
     from linnaeus.methods import parse_parameters
@@ -105,7 +103,7 @@ def present(done: Trained) -> None:
     console.print(
         f"[bold]Data[/bold]      {data['rows']:,} rows, {data['features']:,} features, "
         f"{data['classes']:,} classes in a {'tree' if data['tree'] else 'DAG'} of "
-        f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels a row"
+        f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels per row"
     )
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
     line(console, "Method", about["method"], f"{about['why']}{_gap(about['certificate'])}")

@@ -227,7 +227,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return scoring.score_matrix(self.estimator_, X, len(self.columns_))
 
     def _unfitted(self, columns: tuple[Any, ...]) -> Decision:
-        """A copy that decides without having learnt, for a rule that learns nothing."""
+        """A copy that decides without having learned, for a rule that learns nothing."""
         copy: Decision = clone(self)
         copy._remember(Form("sparse", columns), columns)
         return copy

@@ -74,11 +74,12 @@ class TopDownConsistent(NodeDecision):
         return self._inner()._learns()
 
     def _inner(self) -> Decision:
-        if self.decision is None:
+        decision: Any = self.decision  # as the caller gave it
+        if decision is None:
             return Threshold(threshold=self.threshold)
-        if not isinstance(self.decision, Decision) or isinstance(self.decision, NodeDecision):
+        if not isinstance(decision, Decision) or isinstance(decision, NodeDecision):
             raise UserError(
-                f"decision={self.decision!r} cannot be repaired. Use a decision that is not "
+                f"decision={decision!r} cannot be repaired. Use a decision that is not "
                 f"closed already, such as Threshold(), RCut(), SCut() or InstanceCut()."
             )
         inner: Decision = clone(self.decision)

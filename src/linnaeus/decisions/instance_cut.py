@@ -1,4 +1,4 @@
-"""Instance-based cut-off: a threshold for each example, learnt from the shape of its scores.
+"""Instance-based cut-off: a threshold for each example, learned from the shape of its scores.
 
 On held-out scores f, the target of example i is the centre of the widest interval of thresholds
 with the fewest errors,
@@ -32,7 +32,7 @@ MOST_TOP, MOST_FULL = 50, 1000
 
 
 class InstanceCut(Decision):
-    """A learnt threshold per example.
+    """A learned threshold per example.
 
     Parameters
     ----------

@@ -73,35 +73,35 @@ def _consistent(
 
 RULES: dict[str, RuleInfo] = {  # the simple ones first
     "argmax": RuleInfo(
-        "The one label with the highest score; for rows that have one label each.",
+        "The label with the highest score. For one label per row.",
         False, Argmax,
     ),
     "zero": RuleInfo(
-        "All labels with scores above 0 (probabilities: 0.5); where the scores are calibrated.",
+        "All labels with scores above 0 (probabilities: 0.5). For calibrated scores.",
         False, Threshold,
     ),
     "rcut": RuleInfo(
-        "The k highest scores of every row; where rows have about the same number of labels.",
+        "The k highest scores of every row. For rows with about the same number of labels.",
         True, RCut,
     ),
     "scut": RuleInfo(
-        "A threshold for each label; where labels differ in scale and have examples enough.",
+        "A threshold for each label. For labels that differ in scale and have enough examples.",
         True, _scut,
     ),
     "instance": RuleInfo(
-        "A threshold for each row, from the shape of its scores; where numbers of labels vary.",
+        "A threshold for each row, from the shape of its scores. For varying numbers of labels.",
         True, InstanceCut,
     ),
     "set-size": RuleInfo(
-        "A threshold for each row, linear in its scores; the same for rankings of few labels.",
+        "A threshold for each row, linear in its scores. For varying numbers, with few labels.",
         True, SetSize,
     ),
     "closed": RuleInfo(
-        "The best set of whole paths; where ancestors are scored, or errors high up cost most.",
+        "The best set of whole paths. When all nodes are scored, or high-up errors cost most.",
         True, _closed,
     ),
     "consistent": RuleInfo(
-        "A threshold for each node, nothing below one that is off; where all nodes are scored.",
+        "A threshold for each node; nothing below a node that is off. When all are scored.",
         True, _consistent,
     ),
 }  # fmt: skip

@@ -62,12 +62,12 @@ class RCut(Decision):
         self.k_ = best_k(scores, Y)
 
     def _decide_block(self, block: FloatArray) -> BoolArray:
-        k = self.k_ if self.k is None else self.k
+        k: Any = self.k_ if self.k is None else self.k  # as the caller gave it
         if not isinstance(k, int | np.integer) or not 1 <= k <= block.shape[1]:
             raise UserError(
                 f"k={k!r} labels cannot be taken of {block.shape[1]}. Use 1 to {block.shape[1]}."
             )
-        return top_mask(block, k)
+        return top_mask(block, int(k))
 
 
 def best_k(scores: FloatArray, Y: sp.csr_array) -> int:

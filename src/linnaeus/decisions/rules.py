@@ -1,6 +1,6 @@
 """Which decision rule suits held-out scores best, judged fairly.
 
-A rule that learns much (a threshold per label) looks good on the rows that it has learnt from. So
+A rule that learns much (a threshold per label) looks good on the rows that it has learned from. So
 each candidate is fitted on one half of the rows and decides on the other, and the other way round;
 the label sets of all rows, decided by rules that have not seen them, are then compared with the
 truth. The best candidate is fitted again on all rows. Of rules that are as good (to a thousandth)
@@ -176,7 +176,7 @@ def _problem(
         )
     if matrix.shape[0] < 2:
         raise UserError(
-            f"Rules are judged on one half of the rows and learnt on the other, but there is "
+            f"Rules learn from one half of the rows and are judged on the other, but there is "
             f"{matrix.shape[0]} row. Give at least 2, or name a rule."
         )
     names = checked_columns(columns, matrix.shape[1], taxonomy)
@@ -247,11 +247,11 @@ def _halves(problem: _Problem) -> list[tuple[Any, _Problem]]:
 
 
 def _cross_fitted(halves: list[tuple[Any, _Problem]], name: str) -> sp.csr_array:
-    """The label sets of all rows, each half decided by the rule that learnt from the other."""
+    """The label sets of all rows, each half decided by the rule that learned from the other."""
     (first, one), (second, two) = halves
     sets = [
-        node_sets(learnt.fit(name), judged.scores, judged.taxonomy)
-        for learnt, judged in ((two, one), (one, two))
+        node_sets(learned.fit(name), judged.scores, judged.taxonomy)
+        for learned, judged in ((two, one), (one, two))
     ]
     back = np.argsort(np.concatenate([first, second]))
     return sp.vstack(sets, format="csr")[back]
@@ -260,7 +260,7 @@ def _cross_fitted(halves: list[tuple[Any, _Problem]], name: str) -> sp.csr_array
 def _note(problem: _Problem, name: str) -> str:
     half = problem.scores.shape[0] // 2
     kept = affordable_rows(name, problem.taxonomy, half, problem.seed)
-    return "" if kept is None else f"learnt from {kept.size:,} of {half:,} rows"
+    return "" if kept is None else f"learned from {kept.size:,} of {half:,} rows"
 
 
 def _line(taxonomy: Taxonomy, record: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def flat_labels(
     elif classes is not None and set(parse(classes).form.names) != set(targets.names):
         raise UserError(
             f"classes is {shorten(classes)}, but was {shorten(list(targets.names))} on the "
-            f"first call to partial_fit. Leave it out, or begin anew with a clone."
+            f"first call to partial_fit. Leave it out, or start over with a clone."
         )
     _check_form(form, targets)
     known = set(targets.names)
@@ -46,7 +46,7 @@ def flat_labels(
 
 
 def node_labels(
-    y: Any, taxonomy: Taxonomy, classes: Any, old: _targets.Targets | None
+    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None
 ) -> tuple[_targets.Targets, sp.csr_array]:
     """A batch over the leaves of a taxonomy; inner nodes that were classes once remain classes."""
     if not isinstance(taxonomy, Taxonomy):
@@ -55,7 +55,7 @@ def node_labels(
     if old is not None:
         if old.taxonomy is None:
             raise UserError(
-                "The model began without a taxonomy. Begin anew with a clone to use one."
+                "The model started without a taxonomy. Start over with a clone to use one."
             )
         _check_larger(old.taxonomy, taxonomy)
         names += old.names
@@ -86,7 +86,7 @@ def _check_larger(old: Taxonomy, new: Taxonomy) -> None:
     for v in old.nodes:
         if v not in new and v not in old.misc:
             raise UserError(
-                f"The new taxonomy lacks the node {shorten(v)}. Give one with all nodes of old."
+                f"The new taxonomy lacks the node {shorten(v)}. Give one with all old nodes."
             )
 
 

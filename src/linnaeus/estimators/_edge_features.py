@@ -30,7 +30,7 @@ def learn(local: Sequence[Any] | None, dtype: Any) -> Blocks:
 
 
 def new(local: Sequence[Any] | None, weights: Blocks, n_rows: int) -> Blocks:
-    """The blocks of new examples, once they are seen to fit the weights learnt."""
+    """The blocks of new examples, once they are seen to fit the weights learned."""
     if weights is None:
         if local is not None:
             raise UserError("local is given, but none was given to fit. Leave it out.")

@@ -45,7 +45,7 @@ class Kernelized(Classifier):
         return self._kernel_is("linear")
 
     def _gram(self, X: Any, fitting: bool = False) -> np.ndarray:
-        """Kernel values of X with the examples learnt from, (n, n_fitted), without a constant."""
+        """Kernel values of X with the examples learned from, (n, n_fitted), without a constant."""
         if self._kernel_is("precomputed"):
             K = validate_data(self, X, dtype=[np.float64, np.float32], reset=fitting)
         else:

@@ -165,12 +165,12 @@ class Online(Ranked):
         classes : without a taxonomy, all classes that may come, to be given with the first batch;
             with one, nodes that are to be classes besides its leaves
         taxonomy : a larger one than before, with all nodes of old. A new node starts with what
-            the nodes above it have learnt; the scores of the classes of old do not change. With
+            the nodes above it have learned; the scores of the classes of old do not change. With
             attributes="flat" a new class starts from zero, and attributes given as a matrix must
             be given anew, with rows for all classes and new columns last.
 
         With averaging, the mean goes over all visits so far. The number of labels to answer, where
-        several are taught, is learnt from the scores of each batch after its pass.
+        several are taught, is learned from the scores of each batch after its pass.
         """
         self._check_parameters()
         self._check_batches()
@@ -192,7 +192,7 @@ class Online(Ranked):
         if self._kernel_is("precomputed"):
             raise UserError(
                 "partial_fit cannot know the kernel between old and new examples. Use a kernel of "
-                "linnaeus.kernels in place of kernel='precomputed', or fit."
+                "linnaeus.kernels instead of kernel='precomputed', or fit."
             )
 
     def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> PerceptronRun:

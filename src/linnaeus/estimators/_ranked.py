@@ -24,7 +24,7 @@ from linnaeus.estimators._linear import LARGE, LinearClassifier
 from linnaeus.losses import ClassLoss, class_attributes, class_loss
 from linnaeus.taxonomy import Taxonomy
 
-MANY = 100  # classes from which a threshold is learnt from the highest scores only
+MANY = 100  # classes from which a threshold is learned from the highest scores only
 TOP = 20  # that many
 SAMPLE = 10_000_000  # scores to learn it from, at most
 NEGLIGIBLE = 1e-10  # eigenvalues of a class kernel, relative to the largest
@@ -102,7 +102,7 @@ class Ranked(Kernelized, LinearClassifier):
     def _learn_set_sizes(self, X: Any, Y: sp.csr_array, weight: Any, seed: int) -> None:
         """Learn thresholds from training scores, where several labels were taught.
 
-        X : the rows of features (no constant), or kernel values (likewise), that were learnt from
+        X : the rows of features (no constant), or kernel values (likewise), that were learned from
         """
         if self.targets_.one:
             return

@@ -1,4 +1,4 @@
-"""How many labels to answer, learnt from batch after batch.
+"""How many labels to answer, learned from batch after batch.
 
 The threshold t(x) = <beta, f(x)> of `decisions.SetSize` is linear in features f of the scores, by
 least squares: the sums of f f' and of t f over all examples so far determine it.

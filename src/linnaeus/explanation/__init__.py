@@ -2,7 +2,7 @@
 
 from linnaeus.explanation.explain import Explanation, Feature, NodeReason, Reason, explain
 from linnaeus.explanation.html import explanation_html, node_html
-from linnaeus.explanation.nodes import Difference, Learnt, NodeExplanation, explain_node
+from linnaeus.explanation.nodes import Difference, Learned, NodeExplanation, explain_node
 from linnaeus.explanation.sources import weights_of
 from linnaeus.explanation.spans import Piece, occurrences
 
@@ -10,7 +10,7 @@ __all__ = [
     "Difference",
     "Explanation",
     "Feature",
-    "Learnt",
+    "Learned",
     "NodeExplanation",
     "NodeReason",
     "Piece",

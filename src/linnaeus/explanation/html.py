@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from linnaeus.explanation.explain import Explanation, NodeReason, Reason
-from linnaeus.explanation.nodes import Learnt, NodeExplanation, WeightedFeature
+from linnaeus.explanation.nodes import Learned, NodeExplanation, WeightedFeature
 from linnaeus.explanation.spans import Piece
 
 FOR, AGAINST = "34, 139, 84", "205, 62, 50"
@@ -36,7 +36,7 @@ def explanation_html(found: Explanation) -> str:
     lines = [
         f"<h1>{escape(labels)}</h1>",
         f'<p class="muted">Method {escape(found.method)}, decision rule {escape(found.rule)}. '
-        "Green speaks for a node, red against it.</p>",
+        "Green counts for a node, red against it.</p>",
         *_overview(found.nodes),
         *(line for node in found.ordered() for line in _node_section(node, found)),
     ]
@@ -151,16 +151,16 @@ def _number(value: float) -> str:
 
 
 def node_html(found: NodeExplanation) -> str:
-    """A page that says what a model has learnt about a node."""
+    """A page that says what a model has learned about a node."""
     path = " › ".join(map(found.title_of, found.path))
     rows = "" if found.rows is None else f" {found.rows:,} training rows."
     lines = [
         f"<h1>{escape(found.title)}</h1>",
         f'<p class="muted">{escape(path)}. Method {escape(found.method)}.{rows}</p>',
     ]
-    for learnt in found.learnt:
-        lines += _learnt(found, learnt)
-    if not found.learnt:
+    for learned in found.learned:
+        lines += _learned(found, learned)
+    if not found.learned:
         lines.append("<p>The method has no weights for this node, only for classes below it.</p>")
     for sibling in found.siblings:
         lines += [
@@ -172,15 +172,15 @@ def node_html(found: NodeExplanation) -> str:
     return _page(found.title, lines)
 
 
-def _learnt(found: NodeExplanation, learnt: Learnt) -> Iterable[str]:
+def _learned(found: NodeExplanation, learned: Learned) -> Iterable[str]:
     title = found.title_of
-    below = "" if learnt.given is None else f" below {escape(title(learnt.given))}"
-    parts = [f"own {learnt.own_norm:.3g}"]
-    parts += [f"from {title(name)} {size:.3g}" for name, size in learnt.inherited_norms.items()]
+    below = "" if learned.given is None else f" below {escape(title(learned.given))}"
+    parts = [f"own {learned.own_norm:.3g}"]
+    parts += [f"from {title(name)} {size:.3g}" for name, size in learned.inherited_norms.items()]
     yield f'<section><p class="muted">Length of the weights{below}: {escape(", ".join(parts))}.</p>'
     headings = (
-        ("Speaks for it", learnt.positive), ("Speaks against it", learnt.negative),
-        ("Its difference from what it inherits", learnt.own),
+        ("Speaks for it", learned.positive), ("Speaks against it", learned.negative),
+        ("Its difference from what it inherits", learned.own),
     )  # fmt: skip
     for heading, features in headings:
         if features:
@@ -207,7 +207,7 @@ def _pairs(
     here: str, mine: Sequence[tuple[str, float]], there: str, theirs: Sequence[tuple[str, float]]
 ) -> Iterable[str]:
     yield (
-        f'<table><thead><tr><th>rather {escape(here)}</th><th></th><th class="left">rather '
+        f'<table><thead><tr><th>more {escape(here)}</th><th></th><th class="left">more '
         f"{escape(there)}</th><th></th></tr></thead>"
     )
     for i in range(max(len(mine), len(theirs))):

@@ -1,6 +1,6 @@
 """Models of steps: at every node a choice among its children. Nothing is inherited.
 
-One model per child (TopDown with local="binary") has learnt the child against its siblings. Where
+One model per child (TopDown with local="binary") has learned the child against its siblings. Where
 children are compared with each other (local="multiclass", OrthogonalTransfer), a step is explained
 by its score less that of the best sibling.
 """
@@ -22,8 +22,8 @@ def top_down(estimator: Any) -> Additive:
     """The weights of TopDown: a row for every edge from a parent to a child."""
     if estimator.estimator is not None:
         raise UserError(
-            f"The local models are {type(estimator.estimator).__name__}s, of whose weights nothing "
-            f"is known here. Use TopDown without estimator=... to explain it."
+            f"The local models are {type(estimator.estimator).__name__}s, whose weights "
+            f"are unknown here. Use TopDown without estimator=... to explain it."
         )
     if estimator.targets_.binary and estimator.local == "binary":
         return flat(estimator)

@@ -44,7 +44,7 @@ class Markov:
         """The weights of an estimator."""
         if estimator.local_coef_ is not None:
             raise UserError(
-                "This HM3 learnt from local features of edges, which have no names. "
+                "This HM3 learned from local features of edges, which have no names. "
                 "Fit it without local=... to explain it."
             )
         inputs, targets = Inputs.of(estimator), estimator.targets_

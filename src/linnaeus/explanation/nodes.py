@@ -1,4 +1,4 @@
-"""What a model has learnt about a node: its features, and how it differs from its relatives."""
+"""What a model has learned about a node: its features, and how it differs from its relatives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WeightedFeature:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class Learned:
     """The weights of a node; with local models, of its model below one parent."""
 
     positive: tuple[WeightedFeature, ...]
@@ -53,7 +53,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class NodeExplanation:
-    """What a model has learnt about a node."""
+    """What a model has learned about a node."""
 
     node: Any
     title: str
@@ -63,7 +63,7 @@ class NodeExplanation:
     rows: int | None  # training rows at the node or below
     method: str
     kind: str
-    learnt: tuple[Learnt, ...]
+    learned: tuple[Learned, ...]
     siblings: tuple[Difference, ...]
     n_siblings: int
     titles: dict[Any, str]  # of the nodes above, where they differ from the names
@@ -76,10 +76,10 @@ class NodeExplanation:
         """Plain data, for JSON."""
         found = asdict(self)
         found["titles"] = text_keys(self.titles)
-        for learnt in found["learnt"]:
-            learnt["inherited_norms"] = text_keys(learnt["inherited_norms"])
+        for learned in found["learned"]:
+            learned["inherited_norms"] = text_keys(learned["inherited_norms"])
             for key in ("positive", "negative", "own"):
-                for feature in learnt[key]:
+                for feature in learned[key]:
                     feature["inherited"] = text_keys(feature["inherited"])
         return found
 
@@ -88,7 +88,7 @@ def explain_node(model: Model, node: Any, top: int = 15) -> NodeExplanation:
     """The strongest features of a node, and its differences from its parents and siblings.
 
     Of an inner node these are the weights that it hands on; in flat models those of the class that
-    it is, if it carries labels of its own. Where the model has none at all, `learnt` is empty.
+    it is, if it carries labels of its own. Where the model has none at all, `learned` is empty.
 
     top : how many features of each kind
     """
@@ -105,7 +105,7 @@ def explain_node(model: Model, node: Any, top: int = 15) -> NodeExplanation:
         children=tax.children(node),
         rows=None if model.train_counts is None else int(model.train_counts[v]),
         method=str(model.about.get("method", type(model.estimator).__name__)), kind=weights.kind,
-        learnt=tuple(_learnt(share, names, top) for share in shares),
+        learned=tuple(_learned(share, names, top) for share in shares),
         siblings=_differences(model, weights, shares, siblings, names, top),
         n_siblings=len(siblings),
         titles={v: tax.titles[v] for v in tax.ancestors(node) if v in tax.titles},
@@ -125,7 +125,7 @@ def _siblings(model: Model, node: Any) -> list[Any]:
     return [v for v in dict.fromkeys(v for family in families for v in family) if v != node]
 
 
-def _learnt(share: Share, names: InputNames, top: int) -> Learnt:
+def _learned(share: Share, names: InputNames, top: int) -> Learned:
     total = share.weights.sum(axis=0)
 
     def told(order: list[int]) -> tuple[WeightedFeature, ...]:
@@ -138,7 +138,7 @@ def _learnt(share: Share, names: InputNames, top: int) -> Learnt:
         )  # fmt: skip
 
     norms = np.linalg.norm(share.weights, axis=1)
-    return Learnt(
+    return Learned(
         positive=told(_highest(total, top)), negative=told(_highest(-total, top)),
         own=told(_highest(np.abs(share.weights[0]), top)), own_norm=float(norms[0]),
         inherited_norms=by_source(share.sources, norms),

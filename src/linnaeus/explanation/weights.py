@@ -7,7 +7,7 @@ In an additive model the score of a node y is a sum over sources u, most of them
 with w the weights that the estimator keeps, d_u what node u adds to what it has from its parents,
 and a_yu its share in y (1 on the path in a tree). What y itself adds is its own part, the rest is
 inherited. The inputs z are the features x, or with a kernel the values k(x, x_i) with the examples
-learnt from; then examples take the place of features.
+learned from; then examples take the place of features.
 
 `linnaeus.explanation.sources` says what these are for each estimator.
 """
@@ -83,7 +83,7 @@ class Inputs:
     """From examples to what weights are multiplied with."""
 
     kernel: Any = "linear"
-    fitted: Any = None  # the examples learnt from, for a kernel object
+    fitted: Any = None  # the examples learned from, for a kernel object
 
     @classmethod
     def of(cls, estimator: Any) -> Inputs:

@@ -69,7 +69,7 @@ def choose_features(
     >>> choose_features(Part([["a"]], ["1"], texts=["good morning, world"])).kind
     'words'
     """
-    why = "as asked"
+    why = "because you chose it"
     if kind == "auto":
         kind, why = _suited(part)
     return Choice(kind, make_features(kind, part, parameters), why)

@@ -7,7 +7,7 @@
 A column that never varies becomes 0 under "standard". With `idf` the columns are weighed by
 log2(N / N_j) before rows get their length, N_j rows of N having something in column j. Of very wide
 sparse tables those columns are left out, at the end, that no training row fills: nothing is
-learnt about them, and weights for all would take much memory.
+learned about them, and weights for all would take much memory.
 """
 
 from __future__ import annotations

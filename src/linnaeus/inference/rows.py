@@ -56,7 +56,7 @@ def finite_blocks(scores: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
             i, j = (int(at[0]) for at in np.nonzero(~finite))
             raise UserError(
                 f"The score of label {j} in row {rows.start + i} is {block[i, j]}. "
-                f"Scores must be finite: mend the model, or use np.nan_to_num(scores)."
+                f"Scores must be finite: fix the model, or use np.nan_to_num(scores)."
             )
         yield rows, block
 

@@ -41,7 +41,7 @@ def _explicit(folder: Path, stem: str, given: Path) -> Path:
         if path.is_file():
             return path
     raise UserError(
-        f"{stem}={str(given)!r} was asked for, but there is neither {folder / given} nor {given}. "
+        f"{stem}={str(given)!r} was given, but there is neither {folder / given} nor {given}. "
         f"Check the path."
     )
 

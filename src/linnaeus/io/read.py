@@ -66,7 +66,7 @@ def read_collection(
     if not folder.is_dir():
         what = "a file" if folder.exists() else "not there"
         raise UserError(
-            f"{folder} is {what}, where the folder of a collection is expected. Give the folder, "
+            f"{folder} is {what}, but the folder of a collection is expected. Give the folder, "
             f"and name files in it with train=, valid=, test= and taxonomy=."
         )
     if not parts or not set(parts) <= set(PARTS):
@@ -142,7 +142,7 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
         raise UserError(
             f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
             f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or name it: "
-            f'{next(iter(given))}="..." (on the command line give the file in place of the folder).'
+            f'{next(iter(given))}="..." (on the command line give the file instead of the folder).'
         )
     return files
 

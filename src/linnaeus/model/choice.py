@@ -28,9 +28,11 @@ def choose_method(
 ) -> MethodChoice:
     """The method asked for, or the one that was best on collections like this."""
     if several and method in FOR_SEVERAL:
-        return MethodChoice(method, FOR_SEVERAL[method], "as asked, for several labels a row")
+        return MethodChoice(
+            method, FOR_SEVERAL[method], "because you chose it, for several labels per row"
+        )
     if method is not None:
-        return MethodChoice(method, {}, "as asked")
+        return MethodChoice(method, {}, "because you chose it")
     own = taxonomy.most_specific(taxonomy.encode(part.labels))
     classes = len(np.union1d(own.indices, taxonomy.leaf_numbers))
     advice = advise(kind_of(several, taxonomy.is_tree, len(part), classes))

@@ -1,4 +1,4 @@
-"""Scores of training rows by estimators that have not seen them, for rules to be learnt from.
+"""Scores of training rows by estimators that have not seen them, for rules to be learned from.
 
 With k folds every row is scored by the estimator of the other folds. With one, a fifth of the rows
 is held out once: for large data, where more fits would take long and a fifth is plenty.

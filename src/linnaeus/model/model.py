@@ -42,7 +42,7 @@ class Model:
         and metrics: what the rule reached on held-out rows, where it was judged
     train_counts : training rows of every node, those of nodes below it included
     own_counts : training rows of every node that have it as a most specific label
-    held_out : held-out scores of training rows, from which other rules can be learnt
+    held_out : held-out scores of training rows, from which other rules can be learned
     closed_answers : whether `predict` answers whole paths, as the training labels did
 
     Examples
@@ -168,7 +168,11 @@ class Model:
 
     def _told(self, name: str, parameters: dict[str, Any], judged: bool) -> dict[str, Any]:
         """What there is to tell with another rule; `judged`: as it stands in the table."""
-        rule: dict[str, Any] = {"name": name, "parameters": parameters, "why": "as asked"}
+        rule: dict[str, Any] = {
+            "name": name,
+            "parameters": parameters,
+            "why": "because you chose it",
+        }
         table = self.about.get("rule", {}).get("table")
         if table:  # what the rules reached stays known
             rule["table"] = [{**row, "chosen": row["rule"] == name} for row in table]

@@ -42,7 +42,7 @@ def train(
 ) -> Model:
     """A model of the examples of a part.
 
-    method : a name of `linnaeus.methods.METHODS`; None chooses by the data
+    method : a name of `linnaeus.methods.METHODS`; None picks one for the data
     parameters : of the estimator
     features : "auto", a kind of `linnaeus.features.KINDS`, or a fitted transformer
     X : the rows that a fitted transformer makes of the part, where they are known already
@@ -94,7 +94,11 @@ def _with_rule(
 ) -> Model:  # fmt: skip
     """The model with the rule asked for, or with the best on held-out scores."""
     if rule == OWN or (rule == "auto" and not several):
-        why = "as asked" if rule == OWN else "every training row has one label: the best class"
+        why = (
+            "because you chose it"
+            if rule == OWN
+            else "every training row has one label: the best class"
+        )
         return _told(model, None, OWN, {"name": OWN, "why": why})
     if X.shape[0] == 1:
         why = "there is one training row, so none can be held out"

@@ -91,7 +91,7 @@ class _Decoder:
 
     def _items(self, node: Any, path: str) -> list[Any]:
         if isinstance(node, dict):
-            held = self._state.texts[node["$text"]]
+            held: Any = self._state.texts[node["$text"]]
             if not isinstance(held, list) or not are_plain(held):
                 raise UserError(f"its list {shorten(node['$text'])} does not hold plain values.")
             return held

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linnaeus.collection import Collection
-from linnaeus.errors import UserError
+from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.model import Model, train
 from linnaeus.workflow.parts import Step
 
@@ -30,7 +31,7 @@ class DemoResult(NamedTuple):
     example: int  # a row of the test part
     predicted: list[list[Any]]  # closed label sets, one per test row
     scores: Any  # (n_test, n_nodes), the best at or below every node
-    folder: Path | None  # holds data, model and report.html
+    folder: Path | None  # holds data, model and, with the extra, report.html
 
     def to_dict(self) -> dict[str, Any]:
         """All values, for JSON."""
@@ -95,15 +96,15 @@ def demo(
 
 def _checked(place: Path) -> Path:
     """A folder to write into, found out before the work: a new one, or one of an earlier run."""
-    if place.is_dir() and any(place.iterdir()) and not (place / "report.html").is_file():
-        raise UserError(f"The folder {place} is not empty. Name another with --output.")
+    if place.is_dir() and any(place.iterdir()) and not (place / "model").is_dir():
+        raise UserError(f"The folder {place} is not empty. Choose another folder.")
     if place.exists() and not place.is_dir():
-        raise UserError(f"{place} is a file, where a folder is to be written. Name another.")
+        raise UserError(f"{place} is a file. Choose a folder that does not exist yet.")
     return place
 
 
 def _write(data: Collection, comparison: Comparison, model: Model, place: Path) -> None:
-    """The collection as files, the model, and the report."""
+    """The collection as files, the model, and the report where its extra is installed."""
     from linnaeus.io import write_jsonl
     from linnaeus.report import write_report
 
@@ -112,7 +113,9 @@ def _write(data: Collection, comparison: Comparison, model: Model, place: Path) 
     for name, part in data.parts():
         write_jsonl(part, place / "data" / f"{name}.jsonl")
     model.save(place / "model")
-    write_report(comparison, place / "report.html")
+    (place / "report.html").unlink(missing_ok=True)
+    with suppress(MissingExtraError):
+        write_report(comparison, place / "report.html")
 
 
 def _telling_row(truth: list[list[Any]], predicted: list[list[Any]]) -> int:

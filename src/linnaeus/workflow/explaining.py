@@ -1,4 +1,4 @@
-"""Why a model labels a text or a row as it does; what it has learnt about a node."""
+"""Why a model labels a text or a row as it does; what it has learned about a node."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def explain(
 ) -> Explanation:
     """Why the model gives a text, or a row of a file, its labels.
 
-    why_not : nodes to explain besides those decided on
+    why_not : nodes to explain in addition to the decided ones
     html : where to write a page that says the same
     """
     if (text is None) == (place is None):
-        raise UserError("Give a text or a row of a data file to explain, one of the two.")
+        raise UserError("Give either a text or a row of a data file to explain.")
     if text is not None and not text.strip():
-        raise UserError("The text is empty. Give some words.")
+        raise UserError("The text is empty. Give at least one word.")
     model = load_model(path)
     if rule is not None:
         model = model.with_rule(rule)
@@ -63,7 +63,7 @@ def explain(
 def explain_label(
     path: str | Path, node: str, *, top: int = 15, html: str | Path | None = None
 ) -> NodeExplanation:
-    """What the model has learnt about a node."""
+    """What the model has learned about a node."""
     model = load_model(path)
     found = explain_node(model, node_named(model, node), top)
     if html is not None:

@@ -80,9 +80,7 @@ def check_options(format: str, options: dict[str, Any]) -> None:
 
 def _check_target(target: Path) -> None:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UserError(
-            f"{target} is there already. Remove it, or name another folder to write into."
-        )
+        raise UserError(f"{target} already exists. Remove it, or choose another output folder.")
     if not target.resolve().parent.is_dir():
         raise UserError(f"There is no folder {target.parent} to write {target.name} into.")
 

@@ -54,14 +54,14 @@ def predict(
 ) -> Predicted:
     """Label sets for every row of a part or a file, written in its order.
 
-    top : how many of the best labels to rank besides
+    top : how many of the highest-ranked labels to list as well
     told : about every block of rows
     """
     model = load_model(path)
     if rule is not None:
         model = model.with_rule(rule)
     if top < 0:
-        raise UserError(f"--top is {top}. Use a positive number, or 0 for no ranking.")
+        raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
     file = find_rows(data, part)
     skipped: list[str] | None = [] if skip_bad else None
     answers = Answers(model, top)

@@ -31,7 +31,7 @@ def find_rows(data: str | Path, part: str) -> Path:
         raise UserError(
             f"{data} has no part {part!r}: looked for {part}.* with one of the suffixes "
             f"{', '.join(READERS)}, plain or .gz. {listing(data)} Name another with --part, or a "
-            f"file in place of the folder."
+            f"file instead of the folder."
         )
     return file
 

@@ -47,7 +47,7 @@ def train(
 ) -> Trained:
     """Fit a model of the training part of a collection, and write it as a directory.
 
-    data : a folder (its training part is learnt from), or a file beside a taxonomy
+    data : a folder (its training part is used), or a file beside a taxonomy
     """
     storage.check_target(Path(target))
     start = time.perf_counter()

@@ -39,8 +39,8 @@ def related(path: Path, nodes: Container[object]) -> list[tuple[str, str]]:
     kept = [(a, b) for a, b in pairs if a in nodes and b in nodes]
     if len(kept) < len(pairs):
         warnings.warn(
-            f"{links}: {len(pairs) - len(kept)} of {len(pairs)} related links are left out, for "
-            f"they name nodes that {path.name} does not have.",
+            f"{links}: {len(pairs) - len(kept)} of {len(pairs)} related links are left out "
+            f"because they name nodes that {path.name} does not have.",
             stacklevel=2,
         )
     return kept

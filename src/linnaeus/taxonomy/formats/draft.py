@@ -25,7 +25,9 @@ def build(
 ) -> Taxonomy:
     """The taxonomy of a file; `lines` says where each edge was read, if anybody knows."""
     if not edges and not related:
-        raise FormatError(path, "there is no node in the file. Is it the right one, and whole?")
+        raise FormatError(
+            path, "there is no node in the file. Check that it is the right file, and complete."
+        )
     try:
         return Taxonomy.from_edges(edges, related, titles)
     except TaxonomyError as error:

@@ -98,6 +98,6 @@ def _place(path: Path, holder: dict[str, str], entry: Entry) -> None:
         raise FormatError(
             path,
             f"the tree number {shorten(entry.number)} is given to {shorten(entry.id)} and to "
-            f"{shorten(holder[entry.number])}. A number holds one descriptor: mend one of them.",
+            f"{shorten(holder[entry.number])}. A number holds one descriptor: change one of them.",
             entry.line,
         )

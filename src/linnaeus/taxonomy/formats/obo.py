@@ -58,7 +58,7 @@ def read(path: Path) -> Taxonomy:
     if len(terms.related) < len(links):
         warnings.warn(
             f"{path}: {len(links) - len(terms.related)} of {len(links)} part_of links are left "
-            f"out, for the file lacks their terms.",
+            f"out because the file lacks their terms.",
             stacklevel=2,
         )
     return terms.build()

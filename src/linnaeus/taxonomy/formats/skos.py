@@ -55,7 +55,7 @@ def read(path: Path, language: str = "en") -> Taxonomy:
     if len(terms.related) < len(links):
         warnings.warn(
             f"{path}: {len(links) - len(terms.related)} of {len(links)} related links are left "
-            f"out, for the file does not declare their concepts.",
+            f"out because the file does not declare their concepts.",
             stacklevel=2,
         )
     return terms.build()
@@ -80,7 +80,7 @@ def _parse(path: Path, text: str) -> Graph:
     raise FormatError(
         path,
         f"this is not valid {'RDF/XML' if is_xml else 'Turtle'} ({cut(str(reason), 200)}). "
-        f"Mend it there, or fetch the file again.",
+        f"Fix it there, or get the file again.",
         line,
     )
 
