@@ -145,7 +145,7 @@ def step_csga(net, C, norm, truth, nu, value, space):
             found = truth[e] if value <= true else code_of(net, e, space.y)
             for a in range(net.start[e], net.start[e + 1]):
                 u = a - net.start[e]
-                d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
+                d = C * (int(u == truth[e]) - int(u == found)) - nu[a] - change[a]
                 if measuring:
                     r += norm * d * d
                 else:
