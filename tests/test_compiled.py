@@ -145,25 +145,26 @@ pathlib.Path.{broken} = full
     assert answer == [3.0, 2, 0, []] and err == ""
 
 
-def test_damaged_files_are_compiled_again(package, tmp_path):
-    cache = tmp_path / "cache"
-    run(package, cache)
-    whole = {file: file.read_bytes() for file in loops(cache)}
-    for damage in (lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b[:-9] + b"\0" * 9):
-        for file, content in whole.items():
-            file.write_bytes(damage(content))
-        assert run(package, cache)[0] == [3.0, 2, 0, BOTH]
-        assert run(package, cache)[0] == [3.0, 0, 1, BOTH]
+JUNK = compiled.pickle.dumps(["nothing", "of", "use"])
 
 
-def test_files_of_another_making_are_compiled_again(package, tmp_path):
-    """The checksum is right, what it covers is not what Numba expects."""
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: content[: len(content) // 2],
+        lambda content: content[:-9] + bytes(9),
+        lambda _: compiled.hashlib.sha256(JUNK).digest() + JUNK,  # a right checksum of wrong things
+    ],
+    ids=["cut off", "overwritten", "of another making"],
+)
+def test_damaged_files_are_compiled_again(package, tmp_path, damage):
     cache = tmp_path / "cache"
     run(package, cache)
-    junk = compiled.pickle.dumps(["nothing", "of", "use"])
-    for file in loops(cache):
-        file.write_bytes(compiled.hashlib.sha256(junk).digest() + junk)
+    whole = {file: len(file.read_bytes()) for file in loops(cache)}
+    for file in whole:
+        file.write_bytes(damage(file.read_bytes()))
     assert run(package, cache)[0] == [3.0, 2, 0, BOTH]
+    assert {file: len(file.read_bytes()) for file in loops(cache)} == whole
 
 
 def test_processes_may_fill_the_same_folder_at_once(package, tmp_path):
