@@ -175,23 +175,25 @@ class _Trainer:
         if method.name not in self.warm:
             self._warm_up(method, division)
         model, cost = measure(partial(self._trained, method, division))
-        return _answers(model, self.taxonomy, division.X_test, division.rows, cost)
+        return _answers(model, self.taxonomy, division.X_test, division.test, cost)
 
     def _trained(self, method: NamedMethod, division: Division) -> Model:
-        _, _, _, made, X, *_ = division
-        taxonomy, part = method.taught(self.taxonomy, division.train, X, self.options["seed"])
+        assert division.part is not None
+        X, seed = division.X, self.options["seed"]
+        taxonomy, part = method.taught(self.taxonomy, division.part, X, seed)
         return train(
-            part, taxonomy, method.method, method.parameters, features=made, X=X, **self.options
-        )
+            part, taxonomy, method.method, method.parameters,
+            features=division.features, X=X, **self.options,
+        )  # fmt: skip
 
     def _warm_up(self, method: NamedMethod, division: Division) -> None:
         """Fit a few rows, so that the time of compiling is not taken for that of training."""
         self.warm.add(method.name)
-        few = range(min(WARM, len(division.train)))
+        assert division.part is not None
+        part = division.part.take(range(min(WARM, len(division.part))))
         small = division._replace(
-            train=division.train.take(few), rows=np.arange(1),
-            X=division.X[: len(few)], X_test=division.X_test[:1],
-        )  # fmt: skip
+            part=part, test=np.arange(1), X=division.X[: len(part)], X_test=division.X_test[:1]
+        )
         with suppress(Exception), warnings.catch_warnings():  # what matters shows in the fit itself
             warnings.simplefilter("ignore")
             self.fit(method, small)

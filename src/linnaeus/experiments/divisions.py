@@ -23,15 +23,16 @@ M, D, R = TypeVar("M"), TypeVar("D"), TypeVar("R")
 
 
 class Division(NamedTuple):
-    """Rows to learn from and rows to be judged by, with features made of them."""
+    """Rows to learn from and rows to be judged by, as classifiers take them."""
 
-    train: Part
-    rows: np.ndarray  # to be judged by, numbers within the part that is judged
-    kind: str  # of the features
-    features: Any  # fitted
+    train: np.ndarray  # numbers of the rows to learn from
+    test: np.ndarray  # of those to be judged by, within the part that is judged
     X: Any
     X_test: Any
-    seconds: float  # that the features took
+    part: Part | None = None  # the rows to learn from, of which features are made
+    kind: str = ""  # of the features
+    features: Any = None  # fitted
+    seconds: float = 0.0  # that the features took
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,20 @@ class Examples:
         return len(self.part)
 
     def division(
-        self, train: Sequence[int], rows: Sequence[int], judged: Part | None = None
+        self, train: Sequence[int], test: Sequence[int], judged: Part | None = None
     ) -> Division:
         """Some rows to learn from, and some of the same or of another part to be judged by."""
         start = time.perf_counter()
         part = _taken(self.part, train)
-        test = _taken(self.part if judged is None else judged, rows)
+        others = _taken(self.part if judged is None else judged, test)
         kind, made, _ = choose_features(part, self.features, self.parameters)
-        X = made.fit_transform(inputs_of(part))
-        X_test = made.transform(inputs_of(test))
+        X, X_test = made.fit_transform(inputs_of(part)), made.transform(inputs_of(others))
         seconds = time.perf_counter() - start
-        return Division(part, np.asarray(rows), kind, made, X, X_test, seconds)
+        return Division(np.asarray(train), np.asarray(test), X, X_test, part, kind, made, seconds)
 
 
 def _taken(part: Part, rows: Sequence[int]) -> Part:
-    return part if len(rows) == len(part) else part.take(rows)
+    return part if np.array_equal(rows, np.arange(len(part))) else part.take(rows)
 
 
 def fit_all(
@@ -95,6 +95,16 @@ def fit_all(
                     failed[name] = error
     told(next(reversed(found)), total, total)
     return found, failed
+
+
+def counting(callback: Callable[[int, int], None] | None) -> Callable[[Any, int, int], None]:
+    """For `fit_all`: tell a callback how many fits are done, and how many there are."""
+
+    def told(_: Any, done: int, total: int) -> None:
+        if callback is not None and done:
+            callback(done, total)
+
+    return told
 
 
 def reason(error: Exception) -> str:

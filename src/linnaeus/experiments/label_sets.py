@@ -22,7 +22,7 @@ from linnaeus.decisions import InstanceCut, Threshold
 from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.bootstrap import check_draws, f1_spread
 from linnaeus.experiments.cost import measure
-from linnaeus.experiments.divisions import fit_all
+from linnaeus.experiments.divisions import counting, fit_all
 from linnaeus.experiments.label_set_study import LabelSetResult, LabelSetStudy
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.labels import name_array
@@ -123,12 +123,8 @@ def label_set_study(
     rows = _TrainAndTest.of(X, y, X_test, y_test, taxonomy)
     deciding = _Deciding(cut, cv, n_draws, _seed(random_state))
 
-    def told(_: Any, done: int, total: int) -> None:
-        if callback is not None and done:
-            callback(done, total)
-
     fit = partial(_measured, deciding=deciding)
-    found, failed = fit_all(methods, [rows], fit, 1, told, catch=Exception)
+    found, failed = fit_all(methods, [rows], fit, 1, counting(callback), catch=Exception)
     results = {
         name: _failed(failed[name]) if name in failed else found[name][0] for name in methods
     }

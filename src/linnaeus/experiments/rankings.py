@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.experiments.divisions import Examples, fit_all
+from linnaeus.experiments.divisions import Division, Examples, counting, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.experiments.ranking_study import METRICS, RankingStudy
 from linnaeus.labels import name_array, parse, plain_names, to_lists
@@ -182,15 +182,14 @@ class RankedRows(NamedTuple):
         one = by_name and bool((np.diff(Y.indptr) == 1).all())
         return cls(X, Y, names, grown, one)
 
-    def divided(self, splits: Iterable[Split]) -> Iterator[RankingDivision]:
+    def divided(self, splits: Iterable[Split]) -> Iterator[Division]:
         """The rows of every division, as classifiers take them."""
         for train, test in splits:
             if isinstance(self.X, Examples):
-                made = self.X.division(train, test)
-                yield RankingDivision(train, test, made.X, made.X_test)
+                yield self.X.division(train, test)
             else:
                 X, X_test = (_safe_indexing(self.X, rows) for rows in (train, test))
-                yield RankingDivision(train, test, X, X_test)
+                yield Division(train, test, X, X_test)
 
     def labels(self, rows: np.ndarray, as_indicator: bool = False) -> Any:
         """The labels of some rows by name, or as an indicator over the classes."""
@@ -199,15 +198,6 @@ class RankedRows(NamedTuple):
         if self.one:
             return name_array(self.names)[Y.indices]
         return Y if as_indicator else to_lists(Y, self.names)
-
-
-class RankingDivision(NamedTuple):
-    """Rows to learn from and rows to be ranked: their numbers, and as classifiers take them."""
-
-    train: np.ndarray
-    test: np.ndarray
-    X: Any
-    X_test: Any
 
 
 def _run(
@@ -240,15 +230,11 @@ def _fitted(
         raise UserError("There are no folds to fit. Give at least one pair of row numbers.")
     every = [split for parts in splits.values() for split in parts]
 
-    def fit(estimator: Any, division: RankingDivision) -> Any:
+    def fit(estimator: Any, division: Division) -> Any:
         return measure(division.test, _scores(estimator, data, division))
 
-    def told(_: Any, done: int, total: int) -> None:
-        if callback is not None and done:
-            callback(done, total)
-
     found, failed = fit_all(
-        methods, data.divided(every), fit, len(every), told, catch=NotApplicable
+        methods, data.divided(every), fit, len(every), counting(callback), catch=NotApplicable
     )
     done = {name: rows for name, rows in found.items() if name not in failed}
     return done, {name: str(error) for name, error in failed.items()}
@@ -294,9 +280,9 @@ def _onto(taxonomy: Taxonomy) -> sp.csr_array:
     return sp.csr_array(entries, shape=(n, len(taxonomy)))
 
 
-def _scores(estimator: Any, data: RankedRows, division: RankingDivision) -> np.ndarray:
+def _scores(estimator: Any, data: RankedRows, division: Division) -> np.ndarray:
     """Scores of the test rows over the classes, by a model of the training rows."""
-    train, _, X_train, X_test = division
+    train, _, X_train, X_test, *_ = division
     if not hasattr(estimator, "fit"):
         if not callable(estimator):
             raise UserError(f"{shorten(estimator)} is no classifier: it has no fit.")
