@@ -88,6 +88,7 @@ class _Read(NamedTuple):
     content: Any
     numbers: Any = None  # of the nodes that the columns are called after
     column: bool = False
+    rows: Any = None  # of 0 and 1, where an indicator came in plain lists
 
 
 # -- what a consumer calls ------------------------------------------------------------------------
@@ -124,10 +125,13 @@ def indicator(y: Any, taxonomy: Nodes) -> sp.csr_array:
 def found(y: Any) -> tuple[tuple[Any, ...], sp.csr_array]:
     """The labels that occur, by first occurrence, and the indicator over them.
 
-    For consumers that know no taxonomy and need none: lists of labels are understood too. The
-    columns of an indicator are numbered.
+    For consumers that know no taxonomy and need none: lists of labels are understood too, so rows
+    of 0 and 1 are an indicator only if some row repeats one of them. The columns of an indicator
+    are numbered.
     """
     read = _read(y, None)
+    if read.rows is not None and all(len(set(row)) == len(row) for row in read.rows):
+        read = _Read("lists", read.rows)
     if read.kind in ("dense", "sparse"):
         Y = zero_one(read.content)
         return tuple(range(Y.shape[1])), Y
@@ -229,7 +233,7 @@ def _read(y: Any, taxonomy: Nodes | None) -> _Read:
         raise _mixed(y)
     rows = [row if hasattr(row, "__len__") else list(row) for row in y]
     bits = _bits(rows, taxonomy)
-    return _Read("lists", rows) if bits is None else _Read("dense", bits)
+    return _Read("lists", rows) if bits is None else _Read("dense", bits, rows=rows)
 
 
 def _rows(y: Any) -> Any:
@@ -304,9 +308,9 @@ def _as_numbers(Y: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
 
 def _is_one_node(taxonomy: Nodes | None) -> bool:
     """Whether one column of 0 and 1 can be an indicator."""
-    if taxonomy is None or 0 in taxonomy or 1 in taxonomy:
-        return False
-    return 1 in (len(taxonomy.nodes), taxonomy.leaf_numbers.size)
+    if taxonomy is None or len(taxonomy.nodes) == 1:
+        return taxonomy is not None
+    return taxonomy.leaf_numbers.size == 1 and 0 not in taxonomy and 1 not in taxonomy
 
 
 def _is_collection(kind: type) -> bool:
@@ -485,8 +489,8 @@ def _is_missing(value: Any) -> bool:
 
 def _missing(value: Any, row: int) -> UserError:
     return UserError(
-        f"Row {row}: {value} is a missing value, no label. Leave the row out, or give lists of labels "
-        f"with [] for a row that has none."
+        f"Row {row}: {value} is a missing value, no label. Leave the row out, or give lists of "
+        f"labels with [] for a row that has none."
     )
 
 
