@@ -96,6 +96,6 @@ def _present(done: Any) -> None:
         features = "texts" if part["features"] is None else f"{part['features']:,} features"
         print(
             f"  {name:<5} {part['rows']:,} rows, {features}, "
-            f"{part['labels_per_row']:.2f} labels a row"
+            f"{part['labels_per_row']:.2f} labels per row"
         )
     print(f"Next: linnaeus train {done.path} -o MODEL")

@@ -98,7 +98,7 @@ def _redundant_edges(taxonomy: Taxonomy) -> Iterator[Finding]:
     hit = _is_above(taxonomy, p, q)
     edges = sorted(set(zip(c[hit].tolist(), p[hit].tolist(), strict=True)))
     if edges:
-        what = "Edges that say nothing new, for another parent of the node lies below this one"
+        what = "Redundant edges: another parent of the node is already below this one"
         shown = (f"{_show(taxonomy, a)} -> {_show(taxonomy, v)}" for v, a in edges)
         nodes = taxonomy.names(dict.fromkeys(child for child, _ in edges))
         message = _message(what, shown, len(edges))

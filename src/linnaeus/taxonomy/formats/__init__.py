@@ -49,7 +49,7 @@ FORMATS = {
         "edge list: parent, comma, child; or level columns", edge_list.read_csv, edge_list.write_csv
     ),
     "paths": Format(
-        "a path a line: A/B/C or A > B > C; the Google product taxonomy",
+        "one path per line: A/B/C or A > B > C; the Google product taxonomy",
         paths.read, paths.write, ("sep",),
     ),
     "obo": Format("OBO ontology: is_a and part_of", obo.read, obo.write),
