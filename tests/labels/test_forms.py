@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from linnaeus.protocols import cross_validate_ranking, label_set_study
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from linnaeus import (
@@ -27,7 +28,6 @@ from linnaeus.induction import confusion_counts, learn_taxonomy
 from linnaeus.inference import label_set_argmax, repair
 from linnaeus.labels import found, parse
 from linnaeus.losses import label_set_loss, set_loss
-from linnaeus.protocols import cross_validate_ranking, label_set_study
 from linnaeus.splits import at_most_per_class, k_folds, t_per_class, train_test_split
 
 TAX = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
