@@ -61,6 +61,7 @@ _MODULES = (
     "inference",
     "io",
     "kernels",
+    "labels",
     "losses",
     "methods",
     "metrics",
