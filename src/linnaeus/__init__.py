@@ -64,6 +64,7 @@ _MODULES = (
     "inference",
     "io",
     "kernels",
+    "labels",
     "losses",
     "methods",
     "metrics",

@@ -473,11 +473,14 @@ def _placed(Y: sp.csr_array, numbers: npt.NDArray[Any], width: int) -> sp.csr_ar
 
 def _check_discrete(names: list[Any], flat: list[Any]) -> None:
     """Without a taxonomy numbers are labels too, but only whole ones."""
-    for name in names:
+    for name in names:  # in the words by which scikit-learn's checks know a refusal
+        why = "Complex data not supported" if isinstance(name, complex) else ""
         if isinstance(name, float | np.floating) and not float(name).is_integer():
+            why = "Unknown label type: continuous"
+        if why:
             raise UserError(
-                f"Row {_place_of(name, flat)}: {name} is no label. Unknown label type: continuous. "
-                f"Use texts or whole numbers."
+                f"Row {_place_of(name, flat)}: {name} is no label. {why}. Use texts or whole "
+                f"numbers."
             )
 
 

@@ -39,10 +39,10 @@ def memberships(y: Any, classes: Iterable[Any] | None) -> tuple[tuple[Any, ...],
 
 def _over(y: Any, names: tuple[Any, ...]) -> sp.csr_array:
     """The indicator over these classes; the columns of an indicator are these."""
-    width = y.shape[1] if getattr(y, "ndim", 0) == 2 else 1
-    if width > 1 and width != len(names):
+    dense = isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf" and y.shape[1] > 1
+    if (dense or sp.issparse(y)) and y.shape[1] != len(names):
         raise UserError(
-            f"The label indicator has {width} columns, but `classes` has {len(names)} names. "
+            f"The label indicator has {y.shape[1]} columns, but `classes` has {len(names)} names. "
             f"Give one name per column."
         )
     return Taxonomy.flat(names).encode(y)
