@@ -8,7 +8,7 @@ import pytest
 from linnaeus import Taxonomy
 from linnaeus.text import TfidfVectorizer
 
-TREE = Taxonomy.from_edges([("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2")])
+TREE = Taxonomy.from_edges([(above, f"{above}{i}") for above in "AB" for i in range(3)])
 LETTERS = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
 
 
@@ -17,7 +17,7 @@ def sequences(n, seed):
     words = {v: np.random.default_rng(i).choice(LETTERS, 7) for i, v in enumerate(TREE.nodes)}
     rng = np.random.default_rng(seed)
     for i in range(n):
-        leaf = TREE.leaves[i % 4]
+        leaf = TREE.leaves[i % 6]
         pieces = [rng.choice(LETTERS, 9)]
         for node in (leaf, TREE.parents(leaf)[0]):
             pieces += [words[node], rng.choice(LETTERS, 9)]
@@ -28,7 +28,7 @@ def sequences(n, seed):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("sequences")
     TREE.write(path / "taxonomy.tsv")
-    for name, n, seed in (("train", 80, 0), ("test", 40, 1)):
+    for name, n, seed in (("train", 90, 0), ("test", 36, 1)):
         lines = [json.dumps(row) for row in sequences(n, seed)]
         (path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     return path
