@@ -83,10 +83,11 @@ def test_compare_label_sets(answer, folder):
 
 def test_learn_a_taxonomy(answer, folder):
     found = answer("taxonomy", "learn", folder, "-o", "learned.tsv")
+    assert found["features"] == "spectrum"
     assert found["agreement"] == 1.0 and found["clusters"] == 2
 
 
-def test_other_features_are_taken_where_asked_for(linnaeus, folder):
+def test_other_features_are_taken_where_asked_for(linnaeus, folder, tmp_path):
     common = ("-m", "svm", "--features", "words", "--json")
     for rows in (("--few", "10", "-r", "2"), ("--sets", "--cs", "1")):
         code, out, err = linnaeus("compare", folder, *common, *rows)
@@ -96,3 +97,6 @@ def test_other_features_are_taken_where_asked_for(linnaeus, folder):
             assert found["values"]["t=10"]["svm"]["one_accuracy"]["mean"] < 0.5
         else:
             assert found["methods"]["svm"]["micro_f1"] < 0.5
+    learn = ("taxonomy", "learn", folder, "-o", tmp_path / "t.tsv", "--features", "characters")
+    code, out, err = linnaeus(*learn, "-f", "min_df=2", "--json")
+    assert code == 0 and json.loads(out)["features"] == "characters", err
