@@ -8,7 +8,7 @@ import pytest
 from linnaeus import Taxonomy
 from linnaeus.text import TfidfVectorizer
 
-TREE = Taxonomy.from_edges([("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2")])
+TREE = Taxonomy.from_edges([(above, f"{above}{i}") for above in "AB" for i in range(3)])
 LETTERS = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
 
 
@@ -17,7 +17,7 @@ def sequences(n, seed):
     words = {v: np.random.default_rng(i).choice(LETTERS, 7) for i, v in enumerate(TREE.nodes)}
     rng = np.random.default_rng(seed)
     for i in range(n):
-        leaf = TREE.leaves[i % 4]
+        leaf = TREE.leaves[i % 6]
         pieces = [rng.choice(LETTERS, 9)]
         for node in (leaf, TREE.parents(leaf)[0]):
             pieces += [words[node], rng.choice(LETTERS, 9)]
@@ -28,7 +28,7 @@ def sequences(n, seed):
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("sequences")
     TREE.write(path / "taxonomy.tsv")
-    for name, n, seed in (("train", 80, 0), ("test", 40, 1)):
+    for name, n, seed in (("train", 90, 0), ("test", 36, 1)):
         lines = [json.dumps(row) for row in sequences(n, seed)]
         (path / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     return path
@@ -83,10 +83,11 @@ def test_compare_label_sets(answer, folder):
 
 def test_learn_a_taxonomy(answer, folder):
     found = answer("taxonomy", "learn", folder, "-o", "learned.tsv")
+    assert found["features"] == "spectrum"
     assert found["agreement"] == 1.0 and found["clusters"] == 2
 
 
-def test_other_features_are_taken_where_asked_for(linnaeus, folder):
+def test_other_features_are_taken_where_asked_for(linnaeus, folder, tmp_path):
     common = ("-m", "svm", "--features", "words", "--json")
     for rows in (("--few", "10", "-r", "2"), ("--sets", "--cs", "1")):
         code, out, err = linnaeus("compare", folder, *common, *rows)
@@ -96,3 +97,6 @@ def test_other_features_are_taken_where_asked_for(linnaeus, folder):
             assert found["values"]["t=10"]["svm"]["one_accuracy"]["mean"] < 0.5
         else:
             assert found["methods"]["svm"]["micro_f1"] < 0.5
+    learn = ("taxonomy", "learn", folder, "-o", tmp_path / "t.tsv", "--features", "characters")
+    code, out, err = linnaeus(*learn, "-f", "min_df=2", "--json")
+    assert code == 0 and json.loads(out)["features"] == "characters", err

@@ -210,7 +210,7 @@ def compare(
 
 
 def _report(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
-    from linnaeus.workflow import compare
+    from linnaeus.workflow.comparing import compare
 
     output = own.pop("output", REPORT)
     where = None if own.pop("no-report", False) else output
@@ -218,7 +218,7 @@ def _report(data: Path, methods: list[str], own: dict[str, Any], **options: Any)
 
 
 def _sets(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
-    from linnaeus.workflow import compare_label_sets
+    from linnaeus.workflow.comparing import compare_label_sets
 
     cut = own.pop("cut", "instance")
     if cut not in _CUTS:
@@ -229,7 +229,7 @@ def _sets(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -
 
 
 def _rankings(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
-    from linnaeus.workflow import compare_rankings
+    from linnaeus.workflow.comparing import compare_rankings
 
     if "few" in own:
         own["few"] = _numbers("--few", own["few"], int)

@@ -19,7 +19,10 @@ from linnaeus.features import choose_features
 from linnaeus.model import inputs_of
 
 Step = Callable[[str, int, int], None]
-M, D, R = TypeVar("M"), TypeVar("D"), TypeVar("R")
+Rows = Sequence[int] | np.ndarray  # their numbers
+M = TypeVar("M")
+D = TypeVar("D")
+R = TypeVar("R")
 
 
 class Division(NamedTuple):
@@ -49,9 +52,7 @@ class Examples:
     def __len__(self) -> int:
         return len(self.part)
 
-    def division(
-        self, train: Sequence[int], test: Sequence[int], judged: Part | None = None
-    ) -> Division:
+    def division(self, train: Rows, test: Rows, judged: Part | None = None) -> Division:
         """Some rows to learn from, and some of the same or of another part to be judged by."""
         start = time.perf_counter()
         part = _taken(self.part, train)
@@ -62,8 +63,8 @@ class Examples:
         return Division(np.asarray(train), np.asarray(test), X, X_test, part, kind, made, seconds)
 
 
-def _taken(part: Part, rows: Sequence[int]) -> Part:
-    return part if np.array_equal(rows, np.arange(len(part))) else part.take(rows)
+def _taken(part: Part, rows: Rows) -> Part:
+    return part if np.array_equal(rows, np.arange(len(part))) else part.take(list(rows))
 
 
 def fit_all(

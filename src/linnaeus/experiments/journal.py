@@ -25,7 +25,7 @@ class Journal:
 
     path : the file; None keeps results in memory only
     about : what the results depend on, {name: value}; a journal about anything else is refused
-    fresh : begin anew, whatever an older journal holds
+    fresh : start over, whatever an older journal holds
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Journal:
                 self.done[entry["key"]] = entry["result"]
             except (ValueError, TypeError, KeyError):
                 raise FormatError(
-                    path, "the journal is damaged. Begin anew with --fresh.", number
+                    path, "the journal is damaged. Start over with --fresh.", number
                 ) from None
         if len(whole) < len(raw):
             os.truncate(path, len(whole))
@@ -112,6 +112,6 @@ def _refuse_other(path: Path, found: dict[str, Any], about: dict[str, Any]) -> N
     other = [name for name in about if found.get(name) != about[name]]
     if other:
         raise UserError(
-            f"The journal {path} belongs to another search: {', '.join(other)} differ. Begin anew "
+            f"The journal {path} belongs to another search: {', '.join(other)} differ. Start over "
             f"with --fresh, name another file with --journal, or give what was given then."
         )

@@ -66,7 +66,7 @@ def tune(
     folds : 1 holds out a fifth once
     jobs : units of work side by side; results are the same for any number
     journal : a file that keeps finished work; a search that was stopped goes on from there
-    fresh : begin anew in spite of such a file
+    fresh : start over in spite of such a file
     with_model : whether to train on all rows with the best setting
     step : told what is best so far, how many units are done and how many there are
     note : told what is going to happen, in sentences

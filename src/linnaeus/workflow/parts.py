@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,15 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
     return data.taxonomy, data.part("train")
 
 
-def features_of(part: Part) -> Any:
-    """The rows that a model would be trained on, with features chosen by the data."""
+def features_of(
+    part: Part, features: str = "auto", parameters: Mapping[str, Any] | None = None
+) -> tuple[str, Any]:
+    """The kind of features that a model would be trained on, and the rows that they make."""
     from linnaeus.features import choose_features
     from linnaeus.model import inputs_of
 
-    return choose_features(part).features.fit_transform(inputs_of(part))
+    choice = choose_features(part, features, parameters)
+    return choice.kind, choice.features.fit_transform(inputs_of(part))
 
 
 def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
