@@ -51,6 +51,10 @@ class Rounds:
         """How many rounds there may still be."""
         return self.limit - self.n
 
+    def restart(self, limit: int, tol: float) -> None:
+        """Count anew, to another tolerance; the trace goes on."""
+        self.limit, self.tol, self.n, self.done = limit, tol, 0, False
+
     def note(self, objective: float, gap: float, **more: float) -> bool:
         """Enter the certificate P and P - D; whether it is enough."""
         seconds = time.perf_counter() - self.began
