@@ -57,7 +57,7 @@ class Rounds:
 
     def note(self, objective: float, gap: float, **more: float) -> bool:
         """Enter the certificate P and P - D; whether it is enough."""
-        seconds = time.perf_counter() - self.began
+        seconds, objective, gap = time.perf_counter() - self.began, float(objective), float(gap)
         self.trace.append(record(seconds, objective / self.unit, gap / self.unit) | more)
         self.gap, self.target = gap, self.tol * max(self.floor, abs(objective))
         self.done = bool(gap <= self.target)
