@@ -10,12 +10,18 @@ from scipy.special import expit, logsumexp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import executor
-from linnaeus.solvers.bayes import hblr_map, hblr_means
-from linnaeus.solvers.bayes import hblr_map_fast as fast
-from linnaeus.solvers.bayes.hblr_model import Gamma, expected_precisions, model_of, tree_of
+from linnaeus.solvers.bayes import hblr_map
+from linnaeus.solvers.bayes.hblr_model import (
+    Gamma,
+    Order,
+    expected_precisions,
+    model_of,
+    tree_of,
+)
 from linnaeus.solvers.linear import mlr
-from linnaeus.solvers.numerics import newton
-from linnaeus.solvers.recursive import rr_lr
+from linnaeus.solvers.numerics import coordinate_ascent, newton
+from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
+from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.rr_svm import Structure
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
@@ -142,12 +148,14 @@ def test_the_answer_stays_where_it_is_in_a_plain_round(kind, link, mode):
 @pytest.mark.parametrize("link", ["softmax", "binary"])
 @pytest.mark.parametrize("by_feature", [False, True])
 def test_coordinate_ascent_and_newton_find_the_same_weights(link, by_feature, monkeypatch):
-    monkeypatch.setattr(hblr_means, "SLOW", 10_000)
+    monkeypatch.setattr(coordinate_ascent, "TOO_SLOW", np.inf)
     X, Y, model, _ = problem(link=link, n=25)
-    rng, parent = np.random.default_rng(4), hblr_means.Order.of(model.tree).parent
-    data = hblr_means.Data.of(X, Y, 1 + rng.random(25), 0.5, link == "softmax", np.float64)
+    rng = np.random.default_rng(4)
+    weight = 1 + rng.random(25)
+    data = rr_lr_tree.TreeExamples.of(X, Y, weight, None, 0.5, link == "softmax", np.float64)
     A = 0.5 + rng.random((5 if by_feature else 1, 8))
-    ways = hblr_means.Ascent(data, parent, A, 0), hblr_means.Newton(data, parent)
+    tree = rr_lr_tree.plain_tree(Order.of(model.tree).parent).with_precisions(A, np.float64)
+    ways = rr_lr_tree.TreeAscent(data, tree, 0), rr_lr_tree.TreeNewton(data, tree)
     for means in ways:
         means.set_precisions(A)
         assert means.improve(1e-11)
@@ -162,7 +170,7 @@ def test_coordinate_ascent_and_newton_find_the_same_weights(link, by_feature, mo
 def test_slow_ascent_gives_way_to_newton(kind, monkeypatch):
     monkeypatch.setattr(newton, "FEW", 0)
     monkeypatch.setattr(hblr_map, "LITTLE", 0)
-    monkeypatch.setattr(hblr_means, "SLOW", 0)
+    monkeypatch.setattr(coordinate_ascent, "next_look", lambda history, target, limit: 0)
     X, Y, model, prior = problem(kind)
     answer = hblr_map.solve(X, Y, model, prior, tol=1e-5)
     exact = hblr_map.solve(X, Y, model, prior, tol=1e-9)
@@ -207,10 +215,11 @@ def test_the_gap_bounds_the_distance_to_the_maximum(monkeypatch):
 @pytest.mark.parametrize("by_feature", [False, True])
 def test_gradients_products_and_preconditioner(link, by_feature):
     X, Y, model, _ = problem(link=link, n=15, d=3)
-    order = hblr_means.Order.of(model.tree)
+    tree = rr_lr_tree.plain_tree(Order.of(model.tree).parent)
     rng = np.random.default_rng(0)
-    data = hblr_means.Data.of(X, Y, 1 + rng.random(15), 0.5, link == "softmax", np.float64)
-    means = hblr_means.Newton(data, order.parent)
+    weight = 1 + rng.random(15)
+    data = rr_lr_tree.TreeExamples.of(X, Y, weight, None, 0.5, link == "softmax", np.float64)
+    means = rr_lr_tree.TreeNewton(data, tree)
     means.set_precisions(0.5 + rng.random((4 if by_feature else 1, 8)))
     B, D = rng.normal(size=(2, 4, 8))
     t = 1e-5
@@ -220,12 +229,12 @@ def test_gradients_products_and_preconditioner(link, by_feature):
     np.testing.assert_allclose(means.dot(g, D), (up - down) / (2 * t), rtol=1e-7)
     np.testing.assert_allclose(means.product(D), (g_up - g_down) / (2 * t), rtol=1e-5, atol=1e-7)
     if link == "binary":  # where classes do not meet, the preconditioner is the inverse
-        monkey = hblr_means.LEAST
-        hblr_means.LEAST = 0.0
+        monkey = rr_lr_tree.LEAST
+        rr_lr_tree.LEAST = 0.0
         try:
             np.testing.assert_allclose(means.preconditioner()(means.product(D)), D, atol=1e-9)
         finally:
-            hblr_means.LEAST = monkey
+            rr_lr_tree.LEAST = monkey
 
 
 @pytest.mark.parametrize("soft", [True, False])
@@ -240,23 +249,24 @@ def test_a_step_solves_the_problem_of_one_example(soft, cost):
         L[[v, parent[v]], [v, parent[v]]] += c[v]
         L[v, parent[v]] -= c[v]
         L[parent[v], v] -= c[v]
-    work, nodes = np.empty((4, 4)), np.empty((4, 7))
-    fast.tree_step(soft, parent, c, cost, z, pi, work, nodes)
-    p, s = work[0], nodes[0]
-    np.testing.assert_allclose(p, np.exp(z + s[3:] - logsumexp(z + s[3:])) if soft
-                               else expit(z + s[3:]), atol=1e-12)  # fmt: skip
+    work, nodes = np.empty((6, 4)), np.empty((3, 7))
+    fast.tree_step(soft, rr_lr_tree.plain_tree(parent), c, np.full(4, cost), z, pi, work, nodes)
+    p, s = work[0], work[1]
+    np.testing.assert_allclose(p, np.exp(z + s - logsumexp(z + s)) if soft
+                               else expit(z + s), atol=1e-12)  # fmt: skip
     rhs = np.zeros(7)
     rhs[3:] = cost * (pi - p)
-    np.testing.assert_allclose(np.linalg.solve(L, rhs), s, atol=2e-2 * max(1, cost / 100))
+    np.testing.assert_allclose(np.linalg.solve(L, rhs)[3:], s, atol=2e-2 * max(1, cost / 100))
 
 
 def test_far_steps_arrive():
     """Scores on the wrong side, a weak prior: a probability must go from 0 to 1 and stay."""
     parent, c = np.array([-1, 0, 0, 0]), np.array([1.0, 1e-4, 1e-4, 1e-4])
     z, pi = np.array([-20.0, 20.0, 0.0]), np.array([1.0, 0.0, 0.0])
-    work, nodes = np.empty((4, 3)), np.empty((4, 4))
-    fast.tree_step(True, parent, c, 1.0, z, pi, work, nodes)
-    away = c[1:] * (nodes[0, 1:] - nodes[0, 0])
+    work, nodes = np.empty((6, 3)), np.empty((3, 4))
+    fast.tree_step(True, rr_lr_tree.plain_tree(parent), c, np.ones(3), z, pi, work, nodes)
+    s = work[1]
+    away = c[1:] * (s - c[1:] @ s / c.sum())  # the root lies where its own pull is the children's
     np.testing.assert_allclose(away, pi - work[0], atol=1e-4)
 
 

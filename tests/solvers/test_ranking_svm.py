@@ -15,6 +15,7 @@ from scipy.optimize import minimize
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
 from linnaeus.losses import class_attributes, class_kernel, class_loss, universal_nodes
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.ranking import ranking_svm, ranking_svm_greedy, ranking_svm_pairs
 from linnaeus.solvers.ranking import ranking_svm_pairs_fast as pairs_fast
 from linnaeus.synthetic import make_hierarchical
@@ -411,7 +412,7 @@ def test_optimality_conditions(cases):
         ranking_svm_pairs.setup(
             *data, C=case["C"], slack="example", rescale="slack", precomputed=False, taxonomy=tax,
             sample_weight=None, dtype=np.float64,
-        ), None, 0,
+        ), None, 0, Rounds(1), "gap",
     )  # fmt: skip
     A = np.zeros((len(case["X"]), q * q))
     D = data[3].matrix()

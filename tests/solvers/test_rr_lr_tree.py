@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from linnaeus import RecursiveLogistic, Taxonomy
-from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.numerics.examples import Rows
-from linnaeus.solvers.recursive import rr_lr, rr_lr_tree, rr_lr_tree_fast
+from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
+from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.rr_svm import Structure
 
 EDGES = [(0, 1, 1.0), (0, 2, 0.5), (1, 3, 2.0), (1, 4, 1.0), (2, 5, 1.5), (2, 6, 1.0)]
@@ -32,21 +32,23 @@ def problem(n=40, d=3, seed=0):
 
 def test_products_with_the_inverse():
     L, s = structure()
-    V = np.random.default_rng(0).normal(size=(5, 4))
-    K, old = np.linalg.inv(L)[INNER:, INNER:], V.copy()
-    size = fast.tree_products(rr_lr_tree.tree_of(s), V)
-    np.testing.assert_allclose(V, old @ K, rtol=1e-12)
-    np.testing.assert_allclose(size, np.trace(old @ K @ old.T), rtol=1e-12)
+    V, W = np.random.default_rng(0).normal(size=(5, 4)), np.zeros((5, 7))
+    K, tree = np.linalg.inv(L), rr_lr_tree.tree_of(s)
+    change, largest = fast.move(tree, V, W)
+    np.testing.assert_allclose(W, V @ K[INNER:], rtol=1e-12)
+    assert change == largest == np.abs(W).max()
+    size = np.trace(V @ K[INNER:, INNER:] @ V.T)
+    np.testing.assert_allclose(fast.energy(tree, V), size, rtol=1e-12)
 
 
 def test_internal_nodes_follow_the_leaves():
     L, s = structure()
-    W, inner = np.random.default_rng(1).normal(size=(5, 4)), np.empty((5, 3))
-    energy = rr_lr_tree_fast.extend(rr_lr_tree.tree_of(s), W, inner)
-    expected = np.linalg.solve(L[:INNER, :INNER], -L[:INNER, INNER:] @ W.T).T
-    every = np.hstack([expected, W])
-    np.testing.assert_allclose(inner, expected, rtol=1e-12)
-    np.testing.assert_allclose(energy, np.trace(every @ L @ every.T), rtol=1e-12)
+    V, W = np.random.default_rng(1).normal(size=(5, 4)), np.zeros((5, 7))
+    fast.move(rr_lr_tree.tree_of(s), V, W)
+    expected = np.linalg.solve(L[:INNER, :INNER], -L[:INNER, INNER:] @ W[:, INNER:].T).T
+    np.testing.assert_allclose(W[:, :INNER], expected, rtol=1e-12)
+    energy = fast.energy(rr_lr_tree.tree_of(s), V)
+    np.testing.assert_allclose(energy, np.trace(W @ L @ W.T), rtol=1e-12)
 
 
 def test_increments_are_weights_in_which_the_pull_is_a_norm():
@@ -54,16 +56,16 @@ def test_increments_are_weights_in_which_the_pull_is_a_norm():
     tree = rr_lr_tree.tree_of(s)
     W = np.random.default_rng(2).normal(size=(5, 7))
     B, back, G = np.empty_like(W), np.empty_like(W), np.zeros((4, 7))
-    rr_lr_tree_fast.from_weights(tree, W, B)
-    rr_lr_tree_fast.to_weights(tree, B, back)
+    fast.from_weights(tree, W, B)
+    fast.to_weights(tree, B, back)
     np.testing.assert_allclose(back, W, rtol=1e-12)
     np.testing.assert_allclose(np.sum(B**2), np.trace(W @ L @ W.T), rtol=1e-12)
     F = np.empty((7, 7))
-    rr_lr_tree_fast.to_weights(tree, np.eye(7), F)
-    rr_lr_tree_fast.add_gradient(tree, np.eye(4), False, G)
+    fast.to_weights(tree, np.eye(7), F)
+    fast.add_gradient(tree, np.eye(4), False, G)
     np.testing.assert_allclose(G, F[:, INNER:].T, atol=1e-12)
     G[:] = 0
-    rr_lr_tree_fast.add_gradient(tree, np.eye(4), True, G)
+    fast.add_gradient(tree, np.eye(4), True, G)
     np.testing.assert_allclose(G, F[:, INNER:].T ** 2, atol=1e-12)
 
 
@@ -72,9 +74,9 @@ def test_a_step_solves_the_problem_of_one_example(cost):
     L, s = structure()
     rng = np.random.default_rng(3)
     z, pi, u, a = 5 * rng.normal(size=4), rng.random(4), np.full(4, cost), 2.0
-    work, nodes = np.empty((6, 4)), np.empty((2, 7))
-    fast.tree_step(rr_lr_tree.tree_of(s), a, u, z, pi, work, nodes)
-    logit, new = work[0], work[1]
+    work, nodes, tree = np.empty((6, 4)), np.empty((3, 7)), rr_lr_tree.tree_of(s)
+    fast.tree_step(False, tree, 1 / (a * tree.inverse[0]), u, z, pi, work, nodes)
+    logit, new = z + work[1], work[0]
     needed = np.linalg.solve(np.linalg.inv(L)[INNER:, INNER:], logit - z) / (a * u)
     np.testing.assert_allclose(new, 1 / (1 + np.exp(-logit)), rtol=1e-12)
     np.testing.assert_allclose(pi - new, needed, atol=1e-3)

@@ -7,15 +7,14 @@ Rounds [GopalYang2015, section 3.3; corrected as in `hblr_model`]:
     3. inner nodes                in closed form
     4. precisions                 q(prec) from means and variances
 
-mode="joint" does 1 and 3 together, to the maximum over all nodes (`hblr_means`), and takes longer
-steps in 4 (`hblr_precisions`); mode="paper" alternates as the paper does. Both end at the same
-points: where no mean moves by more than `tol` (of the largest one, if that is above 1), and the
-update 4 changes no logarithm of an expected precision by more than `tol`.
+mode="joint" does 1 and 3 together, to the maximum over all nodes (`recursive.rr_lr_tree`), and
+takes longer steps in 4 (`hblr_precisions`); mode="paper" alternates as the paper does. Both end at
+the same points: where no mean moves by more than `tol` (of the largest one, if that is above 1),
+and the update 4 changes no logarithm of an expected precision by more than `tol`.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,10 +24,10 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import hblr_precisions
-from linnaeus.solvers.bayes.hblr_means import Ascent, Data, Newton, Order
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
     Model,
+    Order,
     Posterior,
     Values,
     expected_precisions,
@@ -38,6 +37,14 @@ from linnaeus.solvers.bayes.hblr_model import (
 from linnaeus.solvers.numerics import newton
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.examples import FloatArray, weighted_examples
+from linnaeus.solvers.numerics.rounds import Record, Rounds
+from linnaeus.solvers.recursive.rr_lr_tree import (
+    TreeAscent,
+    TreeExamples,
+    TreeNewton,
+    TreeWeights,
+    plain_tree,
+)
 
 LINKS = ("softmax", "binary")
 MODES = ("joint", "paper")
@@ -61,7 +68,7 @@ def solve(
     max_iter: int = 100,
     dtype: Any = np.float64,
     executor: Executor | None = None,
-    progress: Callable[[dict[str, float]], None] | None = None,
+    progress: Callable[[Record], None] | None = None,
 ) -> Posterior:
     """Rounds until nothing moves by more than `tol`, or `max_iter` of them.
 
@@ -71,26 +78,23 @@ def solve(
     """
     _check(X, Y, model, prior, link, mode, bias)
     X, Y, weight = weighted_examples(X, Y, 1.0, sample_weight)
-    data = Data.of(X, Y, weight, bias, link == "softmax", dtype)
+    data = TreeExamples.of(X, Y, weight, None, bias, link == "softmax", dtype)
     if model.by_feature:
         wide = (model.owners.size, X.shape[1] + bool(bias))
         prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
-    rounds = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor or Serial())
-    began, done = time.perf_counter(), False
-    trace: list[dict[str, float]] = []
-    while not done and len(trace) < max_iter:
+    run = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor or Serial())
+    rounds = Rounds(max_iter)
+    for _ in rounds:
         with one_blas_thread():
-            change = rounds.run()
-        done = change <= tol
-        seconds = time.perf_counter() - began
-        trace.append({"seconds": seconds, "objective": rounds.objective, "gap": rounds.gap,
-                      "change": change})  # fmt: skip
+            change = run.run()
+        rounds.done = change <= tol
+        entry = rounds.enter(objective=run.objective, gap=run.gap, change=change)
         if progress is not None:
-            progress(trace[-1])
-    mu, variance = rounds.answer()
-    bounds = [entry["objective"] for entry in trace]
+            progress(entry)
+    mu, variance = run.answer()
+    bounds = [entry["objective"] for entry in rounds.trace]
     return Posterior(
-        mu, variance, None, rounds.q, rounds.objective, trace, len(trace), done, bounds
+        mu, variance, None, run.q, run.objective, rounds.trace, rounds.n, rounds.done, bounds
     )
 
 
@@ -104,7 +108,7 @@ class _Joint:
     """Rounds over all nodes at once."""
 
     def __init__(
-        self, data: Data, model: Model, prior: Gamma, tol: float, executor: Executor
+        self, data: TreeExamples, model: Model, prior: Gamma, tol: float, executor: Executor
     ) -> None:
         self.data, self.model, self.prior, self.tol = data, model, prior, tol
         self.executor, self.order = executor, Order.of(model.tree)
@@ -115,9 +119,13 @@ class _Joint:
         self.close, self.floor = 2 * ROUGHEST, 10 * tol
         self.exact = tol < TIGHT or data.rows.data.size * data.y.shape[1] <= LITTLE
         by_newton = self.exact or data.n_features <= newton.FEW
-        self.means: Ascent | Newton = (
-            Newton(data, self.order.parent) if by_newton
-            else Ascent(data, self.order.parent, self.precisions(), SEED)
+        self.mass = float(data.weight.sum())  # where the fit is all but perfect, a nat an example
+        tree = plain_tree(self.order.parent).with_precisions(
+            self.precisions(), data.rows.data.dtype
+        )
+        self.means: TreeWeights = (
+            TreeNewton(data, tree, self.mass) if by_newton
+            else TreeAscent(data, tree, SEED, self.mass)
         )  # fmt: skip
 
     def precisions(self) -> Values:
@@ -134,8 +142,8 @@ class _Joint:
         means.set_precisions(A)
         close, floor = self.closeness()
         if not means.improve(close):
-            self.means = means = self._by_newton(means, A, close)
-        self.objective, self.gap = means.objective, means.gap
+            self.means = means = self._by_newton(means, close)
+        self.objective, self.gap = -means.objective, means.gap
         self.h = means.curvature()[:d]
         found = hblr_precisions.update(
             self.model, self.prior, self.order, A[:d] if A.shape[0] > 1 else A, means.W[:d],
@@ -161,10 +169,9 @@ class _Joint:
         self.close = max(min(1e-2 * self.change, 0.5 * self.close), self.floor)
         return self.close, self.floor
 
-    def _by_newton(self, before: Any, A: Values, close: float) -> Newton:
+    def _by_newton(self, before: TreeWeights, close: float) -> TreeNewton:
         """Go on where coordinate ascent is slow."""
-        means = Newton(self.data, self.order.parent)
-        means.set_precisions(A)
+        means = TreeNewton(self.data, before.tree, self.mass)
         means.W = before.W
         means.improve(close)
         means.change = max(means.change, before.change)
@@ -193,11 +200,11 @@ class _Paper:
     """Leaves given the inner nodes, inner nodes from the lowest to the root, then precisions."""
 
     def __init__(
-        self, data: Data, model: Model, prior: Gamma, tol: float, executor: Executor
+        self, data: TreeExamples, model: Model, prior: Gamma, tol: float, executor: Executor
     ) -> None:
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol
-        self.leaves = Newton(data, np.full(tree.leaves.size, -1))
+        self.leaves = TreeNewton(data, plain_tree(np.full(tree.leaves.size, -1)))
         dtype = data.rows.data.dtype
         self.mu = np.zeros((tree.n_nodes, self.d), dtype=dtype)
         self.variance = np.ones_like(self.mu)

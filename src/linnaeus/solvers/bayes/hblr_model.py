@@ -52,6 +52,24 @@ class Tree(NamedTuple):
         return int(self.parent.size)
 
 
+class Order(NamedTuple):
+    """Nodes in the order of the loops: parents first, leaves last."""
+
+    nodes: Numbers  # (n_nodes,) node at each place
+    parent: Numbers  # (n_nodes,) place of the parent, -1 for the root
+
+    @classmethod
+    def of(cls, tree: Tree) -> Order:
+        is_leaf = np.zeros(tree.n_nodes, dtype=bool)
+        is_leaf[tree.leaves] = True
+        inner = np.flatnonzero(~is_leaf)
+        nodes = np.concatenate([inner[np.argsort(tree.depth[inner], kind="stable")], tree.leaves])
+        place = np.empty(tree.n_nodes, dtype=np.int64)
+        place[nodes] = np.arange(tree.n_nodes)
+        above = tree.parent[nodes]
+        return cls(nodes, np.where(above < 0, -1, place[above]))
+
+
 def tree_of(parent: Any, leaves: Any) -> Tree:
     """The tree in which node n hangs below parent[n], the root below -1."""
     parent, leaves = np.asarray(parent, dtype=np.int64), np.asarray(leaves, dtype=np.int64)

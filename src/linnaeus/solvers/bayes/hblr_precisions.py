@@ -25,9 +25,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from linnaeus.execution import Executor
-from linnaeus.solvers.bayes import hblr_map_fast as fast
-from linnaeus.solvers.bayes.hblr_means import Order
-from linnaeus.solvers.bayes.hblr_model import Gamma, Model, Values, from_squares
+from linnaeus.solvers.bayes import hblr_precisions_fast as fast
+from linnaeus.solvers.bayes.hblr_model import Gamma, Model, Order, Values, from_squares
 from linnaeus.solvers.numerics.examples import FloatArray
 
 LIMIT = float(np.log(4.0))  # of a step

@@ -196,18 +196,11 @@ class _LogisticRun:
         """Start at the frequency p of each class, so that sum_i u_i (y_i - pi_i) = 0."""
         positive = self.cost[1] * (self.weight @ self.y)
         negative = self.cost[0] * (self.weight @ (1 - self.y))
-        total, half = positive + negative, 0.5 / (self.y.shape[0] + 1)
-        p = np.divide(positive, total, out=np.full_like(total, 0.5), where=total > 0)
-        p = np.clip(p, half, 1 - half)
+        p = coordinate_ascent.frequencies(positive, negative, self.y.shape[0])
         V = self._residuals(p)
-        VV, mV = self.dots(V, V), 0.0 if self.M is None else self.dots(self.M, V)
-
-        def slope(tau: Values) -> Values:  # of the dual along the ray
-            a, b = tau * p, tau * (1 - p)
-            entropy = negative * p * np.log((1 - a) / a) + positive * (1 - p) * np.log((1 - b) / b)
-            return np.asarray(entropy - tau * VV - mV)
-
-        return self._shrunk(np.log(p / (1 - p)), V, coordinate_ascent.best_scale(slope, p.size))
+        mV = 0.0 if self.M is None else self.dots(self.M, V)
+        tau = coordinate_ascent.binary_ray(p, positive, negative, self.dots(V, V), mV)
+        return self._shrunk(np.log(p / (1 - p)), V, tau)
 
     def _warm(self) -> tuple[FloatArray, FloatArray]:
         """Start at the probabilities of given weights."""

@@ -153,19 +153,11 @@ class _MlrRun:
     def _prior(self) -> tuple[FloatArray, FloatArray]:
         """Start at the class frequencies p (never zero), shrunk towards the truth."""
         K, dtype = self.task.n_classes, self.W.dtype
-        mass = np.bincount(self.t, self.weight, minlength=K)
-        count = np.bincount(self.t, minlength=K) + 0.5
-        p = count / count.sum()
+        mass = np.bincount(self.t, self.weight, minlength=K).astype(np.float64, copy=False)
+        p = coordinate_ascent.class_shares(np.bincount(self.t, minlength=K))
         V = self._residuals(np.tile(p, (self.t.size, 1)).astype(dtype))
-        VV, mV = self.dot(V, V), 0.0 if self.M is None else self.dot(self.M, V)
-
-        def slope(tau: Values) -> Values:  # of the dual along the ray
-            own = 1 - tau * (1 - p)
-            rest = p * np.log(tau * p)
-            entropy = mass @ ((1 - p) * np.log(own) - (rest.sum() - rest))
-            return np.asarray(entropy - tau * VV - mV)
-
-        tau = coordinate_ascent.best_scale(slope, 1)
+        mV = 0.0 if self.M is None else self.dot(self.M, V)
+        tau = coordinate_ascent.softmax_ray(p, mass, self.dot(V, V), mV)
         log_p = np.tile(np.log(p), (self.t.size, 1)).astype(dtype)
         return self._shrunk(log_p, V, tau)
 

@@ -24,7 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError
-from linnaeus.inference.closed_fast import closed_argmax_rows
 from linnaeus.losses import SCALINGS, node_coefficients
 from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
@@ -50,7 +49,8 @@ def solve(
 ) -> Fitted:
     """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
 
-    The result has one column per node. A label set is predicted from its scores by `decode`.
+    The result has one column per node. Predicted is the best closed set by the scores,
+    `inference.closed_argmax`.
 
     loss : "delta", or the scaling of H: "unif", "sibl" or "subtree"
     """
@@ -75,15 +75,6 @@ def solve(
     at, rounds = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
     weights, N = W if data.linear else None, (full - mu).astype(dtype)
     return Fitted.of(N, weights, at, rounds)
-
-
-def decode(parent: Any, scores: Any) -> npt.NDArray[np.bool_]:
-    """The best closed set of every row of scores (n, n_nodes): j stays if its parent does and
-    V_j = s_j + sum over children of max(0, V_c) is positive."""
-    s, up = np.ascontiguousarray(scores, dtype=np.float64), np.asarray(parent, dtype=np.int32)
-    on = np.empty(s.shape, dtype=bool)
-    closed_argmax_rows(up, s, False, np.empty(s.shape[1]), on, np.empty(len(s)))
-    return on
 
 
 def path_losses(taxonomy: Taxonomy, z: npt.NDArray[np.int8], loss: str) -> Values:

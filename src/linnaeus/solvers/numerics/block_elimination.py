@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 from linnaeus.solvers.numerics.gram import Values
 
 
 class Blocks(NamedTuple):
-    """The blocks M_vu, u <= v, that are not zero."""
+    """The blocks M_vu, u <= v, that are not zero; a vector stands for a diagonal block."""
 
     diagonal: list[Values]
     below: list[dict[int, Values]]
@@ -49,8 +50,9 @@ def eliminated(blocks: Blocks) -> Callable[[Values], Values]:
     """What solves a system, right-hand sides (n_nodes, size); the blocks are overwritten."""
     diagonal, below = blocks
     for v in reversed(range(len(diagonal))):
-        diagonal[v] = C = cholesky(diagonal[v], lower=True)
-        below[v] = {u: solve_triangular(C, M, lower=True) for u, M in below[v].items()}
+        C = cholesky(diagonal[v], lower=True, check_finite=False)
+        diagonal[v] = inverse = dtrtri(C, lower=1)[0]
+        below[v] = {u: inverse * M if M.ndim == 1 else inverse @ M for u, M in below[v].items()}
         for u, Z in below[v].items():
             diagonal[u] -= Z.T @ Z
             for t, other in below[v].items():
@@ -61,13 +63,13 @@ def eliminated(blocks: Blocks) -> Callable[[Values], Values]:
     def solve(right: Values) -> Values:
         x = right.copy()
         for v in reversed(range(len(diagonal))):
-            x[v] = solve_triangular(diagonal[v], x[v], lower=True)
+            x[v] = diagonal[v] @ x[v]
             for u, Z in below[v].items():
-                x[u] -= Z.T @ x[v]
+                x[u] -= x[v] @ Z
         for v in range(len(diagonal)):
             for u, Z in below[v].items():
                 x[v] -= Z @ x[u]
-            x[v] = solve_triangular(diagonal[v], x[v], lower=True, trans="T")
+            x[v] = x[v] @ diagonal[v]
         return x
 
     return solve

@@ -99,7 +99,45 @@ def target_gap(tol: float, dtype: Any) -> float:
     return max(TIGHT * tol, 50 * float(np.finfo(np.float64).eps))
 
 
-def best_scale(slope: Callable[[Values], Values], size: int) -> Values:
+def frequencies(positive: Values, negative: Values, n_rows: int) -> Values:
+    """Shares of the positives in the costs of each class, kept away from 0 and 1."""
+    total, half = positive + negative, 0.5 / (n_rows + 1)
+    p = np.divide(positive, total, out=np.full_like(total, 0.5), where=total > 0)
+    return np.clip(p, half, 1 - half)
+
+
+def class_shares(count: Any) -> Values:
+    """Frequencies of classes of which an example has one, never zero."""
+    return np.asarray((count + 0.5) / (count + 0.5).sum())
+
+
+def binary_ray(p: Values, positive: Values, negative: Values, VV: Values, mV: Any = 0.0) -> Values:
+    """The tau in (0, 1] for which pi = y + tau (p - y) is best for the dual of logistic losses.
+
+    positive, negative : (B,) costs of the examples of each class that are so
+    VV, mV : <V, K V> and <m, V> for V = sum_i u_i (y_i - p) x_i: of each class, or (1,) of all
+    """
+
+    def slope(tau: Values) -> Values:
+        a, b = tau * p, tau * (1 - p)
+        entropy = negative * p * np.log((1 - a) / a) + positive * (1 - p) * np.log((1 - b) / b)
+        return np.asarray((entropy if VV.size == p.size else entropy.sum()) - tau * VV - mV)
+
+    return _root(slope, VV.size)
+
+
+def softmax_ray(p: Values, mass: Values, VV: Values, mV: Any = 0.0) -> Values:
+    """The same for softmax: class shares p, mass (K,) the costs of the examples of each class."""
+
+    def slope(tau: Values) -> Values:
+        rest = p * np.log(tau * p)
+        entropy = mass @ ((1 - p) * np.log1p(-tau * (1 - p)) - (rest.sum() - rest))
+        return np.asarray(entropy - tau * VV - mV)
+
+    return _root(slope, 1)
+
+
+def _root(slope: Callable[[Values], Values], size: int) -> Values:
     """Where decreasing functions slope(tau), one for each entry, vanish in (0, 1]; else 1."""
     low, high = np.full(size, -100.0), np.zeros(size)  # logarithms of tau
     for _ in range(50):

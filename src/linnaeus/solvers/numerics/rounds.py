@@ -51,9 +51,13 @@ class Rounds:
         """How many rounds there may still be."""
         return self.limit - self.n
 
+    def restart(self, limit: int, tol: float) -> None:
+        """Count anew, to another tolerance; the trace goes on."""
+        self.limit, self.tol, self.n, self.done = limit, tol, 0, False
+
     def note(self, objective: float, gap: float, **more: float) -> bool:
         """Enter the certificate P and P - D; whether it is enough."""
-        seconds = time.perf_counter() - self.began
+        seconds, objective, gap = time.perf_counter() - self.began, float(objective), float(gap)
         self.trace.append(record(seconds, objective / self.unit, gap / self.unit) | more)
         self.gap, self.target = gap, self.tol * max(self.floor, abs(objective))
         self.done = bool(gap <= self.target)

@@ -147,10 +147,10 @@ def solve(
     if schedule == "two-block" and (share_bias or not bias) and X.shape[0] * Y.shape[1] <= PAIRS:
         tree = rr_lr_tree.tree_of(structure)
         if tree is not None:
+            examples = rr_lr_tree.TreeExamples.of(X, Y, weight, cost, bias, False, dtype)
             answer = rr_lr_tree.solve(
-                X, Y, tree, cost, weight, bias=bias, tol=tol, max_iter=PASSES * max_iter,
-                dtype=dtype, seed=seed,
-            )  # fmt: skip
+                examples, tree, tol=tol, max_passes=PASSES * max_iter, seed=seed
+            )
             return _joint_result(answer, bias)
     shared = logistic.share(X, weight, bias, dtype, executor)
     state = _State(structure, X.shape[1], dtype, share_bias)
@@ -211,7 +211,7 @@ def _alternate(
     return _result(*best, dual_value, bias, len(trace), trace)
 
 
-def _joint_result(answer: rr_lr_tree.Answer, bias: float) -> Joint:
+def _joint_result(answer: rr_lr_tree.TreeAnswer, bias: float) -> Joint:
     n_rounds, trace = -(-answer.n_passes // PASSES), answer.trace
     return _result(answer.objective, answer.W_T, answer.W_I, answer.dual, bias, n_rounds, trace)
 

@@ -1,17 +1,25 @@
-"""Recursive regularisation with the logistic loss on a tree, all classes at once.
+"""Logistic losses on a forest, all classes at once: the weights of RR-LR, and of HBLR.
 
-    minimise_W  1/2 tr(W' L W) + C sum_{leaves n} sum_i c_i log(1 + exp(-y_in w_n.x_i))
+    minimise_W  1/2 sum_n A_n (w_n - f_n w_parent)^2 + sum_i c_i loss(W_T x_i, y_i)
 
-L is the grounded Laplacian of a forest: RR-LR of [GopalYang2015] (16), (17). With K = L^-1 on the
-leaves, pi_in probabilities, u_in = C c_i and V_n = sum_i u_in (y_in - pi_in) x_i, y = 0 or 1,
+over the weights of all nodes; only the leaves T see data, by the logistic loss class by class or by
+softmax. A node has one precision A_n, or one for every feature. Two models are of this form:
 
-    D(pi) = sum u H(pi) - 1/2 tr(V' K V),    W_T = K V,    P - D = sum u KL(pi || sigma(W_T x)).
+    RR-LR   [GopalYang2015] (16), (17): 1/2 tr(W' L W) with a grounded Laplacian L. Children
+            eliminated before parents, A are the pivots and f_n = -L_np / A_n;
+    HBLR    steps 1 and 3 of partial MAP [GopalYang2015, section 3.3] together: f = 1, w above the
+            root = 0, A the expected precisions, which change from round to round.
 
-The way is that of `softmax`: a start at class frequencies, coordinate ascent that makes all
-probabilities of one example optimal (a small problem on the tree, each Newton step two passes over
-the nodes), and only where that is slow Newton's method in the primal. There the variables are
-increments B along the tree, in which tr(W' L W) = ||B||^2. Alternation has to wait until what one
-class learns has gone up the tree and down again; here it is known to all classes at once.
+In u_n = w_n - f_n w_parent the pull is a norm, and two ways lead to the minimum:
+
+    TreeAscent  coordinate ascent in the dual, all leaves of one example at a time; its variables
+                do not depend on A, so that a round goes on where the last one stopped;
+    TreeNewton  truncated Newton's method over b_n = A_n^1/2 u_n, for few features, where ascent is
+                slow, and for close answers.
+
+Both certify the distance to the minimum (`gap`). Alternation has to wait until what one class
+learns has gone up the tree and down again; here it is known to all classes at once. Loops are in
+`rr_lr_tree_fast`.
 """
 
 from __future__ import annotations
@@ -23,49 +31,77 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.solvers.linear import logistic_fast as fast
-from linnaeus.solvers.numerics import coordinate_ascent, newton
+from linnaeus.solvers.linear import logistic_fast as flat
+from linnaeus.solvers.numerics import block_elimination, coordinate_ascent, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
-from linnaeus.solvers.numerics.elimination import forest_of, pivots
-from linnaeus.solvers.numerics.examples import FloatArray, Rows, squared_norms
+from linnaeus.solvers.numerics.elimination import forest_of
+from linnaeus.solvers.numerics.examples import FloatArray, Rows
 from linnaeus.solvers.numerics.rounds import Record, Rounds
-from linnaeus.solvers.recursive import rr_lr_tree_fast as increments
+from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.rr_svm import Structure
 
-MANY = 500  # nodes up to which Newton's method decomposes a matrix over nodes
+MANY = 500  # nodes up to which Newton's method eliminates blocks of features
+LEAST = 0.01  # of the largest curvature: rows that count for the preconditioner
+MOMENTS = 16  # rows a feature that it takes
+SHARE = 0.1  # of its part of the gap to go for: an example below it is not visited
+PASSES = 1000  # over the data in one round
 
 
-class Tree(NamedTuple):
-    """A grounded forest, parents before children, leaves last."""
+class IncrementTree(NamedTuple):
+    """A forest, parents before children, leaves last: w_n = f_n w_parent + u_n."""
 
     parent: npt.NDArray[np.int64]  # -1 for roots
-    edge: Values  # L_vp, negative; 0 for roots
-    diagonal: Values  # L_vv
-    ground: Values  # L_vv + sum of the row's other entries
-    inverse: Values  # 1 / pivots of L, children eliminated first
-    inner_inverse: Values  # (n_internal,) likewise without the leaves
+    factor: Values  # f
+    inverse: FloatArray  # 1 / A, (1 or n_features + 1, n_nodes)
+
+    def with_precisions(self, A: Values, dtype: Any) -> IncrementTree:
+        """A (1 or n_features + 1, n_nodes)."""
+        kind = np.float64 if A.shape[0] == 1 else dtype
+        return self._replace(inverse=np.ascontiguousarray(1.0 / A, dtype=kind))
 
 
-def tree_of(structure: Structure) -> Tree | None:
-    """The forest, or None if the graph is another."""
-    n_inner = structure.L_II.shape[0]
+def plain_tree(parent: npt.NDArray[np.int64]) -> IncrementTree:
+    """With f = 1 and unit precisions."""
+    return IncrementTree(parent, np.ones(parent.size), np.ones((1, parent.size)))
+
+
+def tree_of(structure: Structure) -> IncrementTree | None:
+    """The forest of a grounded Laplacian, or None if the graph is another."""
     L = sp.csr_array(
         sp.block_array(
             [[structure.L_II, structure.L_IT], [structure.L_IT.T, sp.diags_array(structure.S)]]
         )
     )
     forest = forest_of(L)
-    if forest is None:
-        return None
-    parent, edge, pivot = forest
-    ground = np.maximum(np.asarray(L.sum(axis=1)).ravel(), 0.0)
-    if not (np.isfinite(pivot).all() and (pivot > 0).all()):
-        return None  # a part without any ground
-    inner = pivots(parent[:n_inner], edge, structure.L_II.diagonal())
-    return Tree(parent, edge, L.diagonal(), ground, 1.0 / pivot, 1.0 / inner)
+    if forest is None or not (np.isfinite(forest.pivot).all() and (forest.pivot > 0).all()):
+        return None  # another graph, or a part without any ground
+    return IncrementTree(forest.parent, -forest.edge / forest.pivot, 1.0 / forest.pivot[None])
 
 
-class Answer(NamedTuple):
+class TreeExamples(NamedTuple):
+    """Examples and their classes, as the loops take them."""
+
+    rows: Rows
+    bias: Any  # size of the constant feature, of the rows' type
+    weight: Values  # (n,)
+    cost: Values  # (2, leaves) of negatives and positives; ones for softmax
+    y: npt.NDArray[np.uint8]  # (n, leaves)
+    softmax: bool
+    n_features: int
+
+    @classmethod
+    def of(
+        cls, X: sp.csr_array, Y: sp.csr_array, weight: Values, cost: Values | None, bias: float,
+        softmax: bool, dtype: Any,
+    ) -> TreeExamples:  # fmt: skip
+        y = np.zeros(Y.shape, dtype=np.uint8)
+        y[Y.nonzero()] = 1
+        cost = np.ones((2, y.shape[1])) if cost is None else np.ascontiguousarray(cost)
+        size = np.dtype(dtype).type(bias)
+        return cls(Rows.of(X, dtype), size, weight, cost, y, softmax, X.shape[1])
+
+
+class TreeAnswer(NamedTuple):
     """Weights of leaves and internal nodes, the constant feature last, and what certifies them."""
 
     W_T: FloatArray  # (n_leaves, d + 1)
@@ -77,151 +113,248 @@ class Answer(NamedTuple):
 
 
 def solve(
-    X: sp.csr_array,
-    Y: sp.csr_array,
-    tree: Tree,
-    cost: Values,
-    weight: Values,
-    *,
-    bias: float,
-    tol: float,
-    max_iter: int,
-    dtype: Any,
-    seed: int,
-) -> Answer:
-    """Solve until the relative duality gap is `tol`, or after `max_iter` passes over the data.
+    examples: TreeExamples, tree: IncrementTree, *, tol: float, max_passes: int, seed: int
+) -> TreeAnswer:
+    """Solve until the relative duality gap is `tol`, or after `max_passes` over the data."""
+    n, K = examples.y.shape
+    close = coordinate_ascent.target_gap(tol, examples.rows.data.dtype)
+    run, done, n_passes = TreeNewton(examples, tree), False, 0
+    if not newton.suits(n, examples.n_features):
+        ascent = TreeAscent(examples, tree, seed)
+        done = ascent.improve(close, max_passes)
+        n_passes, run.rounds = ascent.rounds.n, ascent.rounds
+        run.W, run.objective, run.gap = ascent.W, ascent.objective, ascent.gap
+        del ascent
+    if not done and n_passes < max_passes:
+        run.improve(close, max_passes - n_passes)
+        n_passes += run.rounds.n
+    dual = -np.inf
+    for entry in run.rounds.trace:  # no bound is worse than one before
+        size = max(1.0, entry["objective"])
+        dual = min(max(dual, entry["objective"] - entry["gap"] * size), entry["objective"])
+        entry["gap"] = (entry["objective"] - dual) / size
+    W_T, W_I = (np.ascontiguousarray(W.T) for W in (run.W[:, -K:], run.W[:, :-K]))
+    return TreeAnswer(W_T, W_I, run.objective, dual, n_passes, run.rounds.trace)
 
-    cost, weight : (2, n_leaves) and (n,), u_in = weight_i cost[y_in, n]
+
+class TreeWeights:
+    """Weights (n_features + 1, nodes) on their way to the minimum.
+
+    scale : what the gap is measured by where the objective is smaller
     """
-    run = _Run(X, Y, tree, cost, weight, bias, tol, dtype)
-    by_newton = newton.suits(*X.shape)
-    run.rounds.limit = 0 if by_newton else max_iter
-    n_first = 0 if by_newton else coordinate_ascent.FIRST_LOOK
-    if not coordinate_ascent.ascend(run, X.shape[0], n_first, seed):
-        run.finish(max_iter - run.rounds.n)
-    W_T, W_I = (np.ascontiguousarray(W.T) for W in (run.W, run.inner))
-    return Answer(W_T, W_I, run.objective, run.dual, run.rounds.n, run.rounds.trace)
 
+    def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
+        self.examples, self.tree = examples, tree
+        self.dtype, self.n_leaves = examples.rows.data.dtype, examples.y.shape[1]
+        self.W = np.zeros((examples.n_features + 1, tree.parent.size), dtype=self.dtype)
+        self.H = np.empty(examples.y.shape, dtype=self.dtype)
+        self.h = np.empty((examples.n_features + 1, self.n_leaves), dtype=self.dtype)
+        self.objective, self.gap, self.change = np.inf, np.inf, np.inf
+        self.rounds = Rounds(PASSES, floor=scale)  # passes over the data
 
-class _Run:
-    """The state of the problem while it is solved; also what Newton's method sees of it."""
+    def set_precisions(self, A: Values) -> None:
+        """A (1 or n_features + 1, nodes); what was certified before no longer counts."""
+        self.objective = self.gap = np.inf
+        self.tree = self.tree.with_precisions(A, self.dtype)
 
-    def __init__(
-        self, X: sp.csr_array, Y: sp.csr_array, tree: Tree, cost: Values, weight: Values,
-        bias: float, tol: float, dtype: Any,
-    ) -> None:  # fmt: skip
-        (n, K), self.tree = Y.shape, tree
-        self.rows, self.norms = Rows.of(X, dtype), squared_norms(X, bias)
-        self.weight, self.cost = weight, np.ascontiguousarray(cost)
-        self.bias, self.target = (
-            np.dtype(dtype).type(bias),
-            coordinate_ascent.target_gap(tol, dtype),
-        )
-        self.y = np.zeros((n, K), dtype=np.uint8)
-        self.y[Y.nonzero()] = 1
-        self.z = np.empty(K, dtype=dtype)
-        self.work, self.nodes = np.empty((9, K)), np.empty((2, tree.parent.size))
-        self.objective, self.dual = np.inf, -np.inf
-        self.rounds = Rounds(0, self.target)
-        self.inner = np.zeros((X.shape[1] + 1, tree.parent.size - K), dtype=dtype)
-        self.W, self.r, self.pi = self._prior(X.shape[1], dtype)
-
-    def _prior(self, d: int, dtype: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Start at the frequency p of each class, shrunk towards the truth."""
-        positive = self.cost[1] * (self.weight @ self.y)
-        negative = self.cost[0] * (self.weight.sum() - self.weight @ self.y)
-        half = 0.5 / (self.y.shape[0] + 1)
-        p = np.clip(positive / (positive + negative), half, 1 - half)
-        W = np.zeros((d + 1, p.size), dtype=dtype)
-        rest = np.where(self.y, self.cost[1] * (1 - p), -self.cost[0] * p) * self.weight[:, None]
-        fast.add_rows(self.rows, self.bias, rest.astype(dtype, copy=False), W)
-        size = fast.tree_products(self.tree, W)
-
-        def slope(tau: Values) -> Values:  # of the dual along the ray
-            a, b = tau * p, tau * (1 - p)
-            entropy = negative * p * np.log((1 - a) / a) + positive * (1 - p) * np.log((1 - b) / b)
-            return np.asarray(entropy.sum(keepdims=True) - tau * size)
-
-        tau = coordinate_ascent.best_scale(slope, 1)
-        pi = np.where(self.y, 1 - tau * (1 - p), tau * p)
-        r = np.where(self.y, np.log(pi / (tau * (1 - p))), np.log(pi / (1 - tau * p)))
-        return W * tau.astype(dtype), r.astype(dtype), pi.astype(dtype)
-
-    def sweep(self, order: Any) -> None:
-        fast.tree_sweep(
-            order, self.rows, self.bias, self.norms, self.weight, self.cost, self.y, self.tree,
-            self.W, self.r, self.pi, self.z, self.work, self.nodes,
-        )  # fmt: skip
-
-    def look(self) -> None:
-        loss, gap = np.empty((2, self.z.size))
-        fast.binary_certificate(
-            self.rows, self.bias, self.weight, self.cost, self.y, self.W, self.r, self.z, loss, gap
-        )
-        energy = increments.extend(self.tree, self.W, self.inner)
-        self._note(0.5 * energy + float(loss.sum()), float(gap.sum()))
+    def improve(self, close: float, max_passes: int = PASSES) -> bool:
+        """Go on until the gap is small enough; false if that is slow."""
+        raise NotImplementedError
 
     def _note(self, objective: float, gap: float) -> None:
-        self.objective = objective
-        self.dual = min(max(self.dual, objective - gap), objective)
-        self.rounds.note(self.objective, self.objective - self.dual)
+        self.objective, self.gap = objective, gap
+        self.rounds.note(objective, gap)
+
+    def curvature(self) -> FloatArray:
+        """h (n_features + 1, leaves) = sum_i c_i x_ij^2 p_ik (1 - p_ik), always one array"""
+        self.h[:] = 0
+        flat.diagonal(self.examples.rows, self.examples.bias, self._curvatures(), self.h)
+        return self.h
+
+    def _curvatures(self) -> FloatArray:
+        """c_i p_ik (1 - p_ik), (n, leaves)"""
+        return self.H
+
+
+class TreeAscent(TreeWeights):
+    """Coordinate ascent in the dual. e = |y - pi| and V are kept in step."""
+
+    def __init__(
+        self, examples: TreeExamples, tree: IncrementTree, seed: int, scale: float = 0.0
+    ) -> None:
+        super().__init__(examples, tree, scale)
+        self.seed = seed
+        n_columns = self.n_leaves if tree.inverse.shape[0] == 1 else tree.parent.size
+        self.V = np.zeros((examples.n_features + 1, n_columns), dtype=self.dtype)
+        self.active = np.ones(examples.y.shape[0], dtype=bool)
+        self.e = self._start()
+
+    def _start(self) -> FloatArray:
+        """pi = y + tau (p - y): class frequencies p, shrunk towards the truth as the dual likes."""
+        weight, cost, y = self.examples.weight, self.examples.cost, self.examples.y
+        mass = weight @ y
+        positive, negative = cost[1] * mass, cost[0] * (weight.sum() - mass)
+        if self.examples.softmax:
+            p = coordinate_ascent.class_shares(y.sum(axis=0))
+        else:
+            p = coordinate_ascent.frequencies(positive, negative, y.shape[0])
+        e = np.where(y, 1 - p, p).astype(self.dtype)
+        fast.add_residuals(self.examples, self.tree, e, self.V)
+        size = np.array([fast.energy(self.tree, self.V)])
+        tau = (
+            coordinate_ascent.softmax_ray(p, mass, size)
+            if self.examples.softmax
+            else coordinate_ascent.binary_ray(p, positive, negative, size)
+        ).astype(self.dtype)
+        self.V *= tau
+        return np.asarray(e * tau)
+
+    def improve(self, close: float, max_passes: int = PASSES) -> bool:
+        """Epochs until the gap is small enough; false if that is slow."""
+        n, n_first = self.e.shape[0], 0 if self.rounds.trace else coordinate_ascent.FIRST_LOOK
+        self.rounds.restart(max_passes, close)
+        self.active[:] = True
+        done = coordinate_ascent.ascend(self, n, n_first, self.seed)
+        if self.rounds.n:  # rounding errors must not add up over the rounds
+            self.V[:] = 0
+            fast.add_residuals(self.examples, self.tree, self.e, self.V)
+        change, largest = fast.move(self.tree, self.V, self.W)
+        self.change = change / max(1.0, largest)
+        return done
+
+    def sweep(self, order: Any) -> None:
+        """Visit the examples that the gap is made of, in this order."""
+        fast.sweep(order[self.active[order]], self.examples, self.tree, self.V, self.e)
+
+    def look(self) -> None:
+        """Measure objective and gap."""
+        gaps = np.empty(self.e.shape[0])
+        value = fast.measure(self.examples, self.tree, self.V, self.e, self.H, gaps)
+        self._note(value, float(gaps.sum()))
+        self.active = gaps > SHARE * self.rounds.target / gaps.size
 
     def narrow(self) -> None:
         """Nothing to leave out: the classes belong together."""
 
-    def finish(self, max_passes: int) -> None:
-        """Newton's method over increments, where coordinate ascent is slow."""
-        if max_passes <= 0:
-            return
-        B = np.empty((self.W.shape[0], self.tree.parent.size), dtype=self.W.dtype)
-        increments.from_weights(self.tree, np.hstack([self.inner, self.W]), B)
-        found = newton.minimise(
-            self, B, np.zeros_like(B), np.array([self.dual]), tol=self.target,
-            max_passes=max_passes,
-        )  # fmt: skip
-        self.inner, self.W = np.hsplit(self._weights(found.W), [self.inner.shape[1]])
-        self.rounds.n += found.n_passes
-        self._note(float(found.value[0]), float(found.value[0] - found.bound[0]))
+
+class TreeNewton(TreeWeights):
+    """Newton's method over B (n_features + 1, nodes); also the problem that it sees.
+
+    With `frozen` parents (the alternation of the paper) no node has a parent, all are leaves, and
+    `origin` is the weights of the nodes above them.
+    """
+
+    def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
+        super().__init__(examples, tree, scale)
+        self.first, self.loss = tree.parent.size - self.n_leaves, np.inf
+        self.origin: FloatArray | None = None
+        self.z, self.work = np.empty(self.n_leaves, dtype=self.dtype), np.empty((1, self.n_leaves))
+        self.t = np.argmax(examples.y, axis=1).astype(np.int64)
+
+    def improve(self, close: float, max_passes: int = PASSES) -> bool:
+        """Search until the gap is at most `close` of the objective."""
+        B, origin = np.empty_like(self.W), 0 if self.origin is None else self.origin
+        fast.from_weights(self.tree, self.W - origin, B)
+        bound = self.objective - self.gap if np.isfinite(self.gap) else -np.inf
+        self.rounds.restart(max_passes, close)
+        found = newton.minimise(self, B, None, np.array([bound]), tol=close, max_passes=max_passes)
+        self._note(float(found.value[0]), float((found.value - found.bound)[0]))
+        self.rounds.n = found.n_passes
+        W = self._weights(found.W) + origin
+        self.change = float(np.abs(W - self.W).max()) / max(1.0, float(np.abs(W).max()))
+        self.W = W
+        return True
 
     def _weights(self, B: FloatArray) -> FloatArray:
         W = np.empty_like(B)
-        increments.to_weights(self.tree, B, W)
+        fast.to_weights(self.tree, B, W)
         return W
 
     def _leaf_weights(self, B: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(self._weights(B)[:, self.inner.shape[1] :])
+        return np.ascontiguousarray(self._weights(B)[:, self.first :])
 
     def evaluate(self, B: FloatArray) -> tuple[Values, FloatArray]:
-        G, loss, out = np.zeros_like(self.W), np.empty(self.z.size), B.copy()
-        fast.binary_evaluate(
-            self.rows, self.bias, self.weight, self.cost, self.y, self._leaf_weights(B), G,
-            self.pi, self.z, loss,
-        )  # fmt: skip
-        increments.add_gradient(self.tree, G, False, out)
-        return 0.5 * self.dot(B, B) + loss.sum(), out
+        d, W = self.examples, self._leaf_weights(B)
+        if self.origin is not None:
+            W += self.origin
+        G, out = np.zeros_like(W), B.copy()
+        if d.softmax:
+            loss = flat.softmax_evaluate(
+                d.rows, d.bias, d.weight, self.t, W, G, self.H, self.z, self.work
+            )
+        else:
+            each = np.empty(self.z.size)
+            flat.binary_evaluate(d.rows, d.bias, d.weight, d.cost, d.y, W, G, self.H, self.z, each)
+            loss = each.sum()
+        fast.add_gradient(self.tree, G, False, out)
+        self.loss = float(loss)
+        return 0.5 * self.dot(B, B) + loss, out
 
     def product(self, D: FloatArray) -> FloatArray:
-        HD, out = np.zeros_like(self.W), D.copy()
-        fast.binary_product(self.rows, self.bias, self.pi, self._leaf_weights(D), HD, self.z)
-        increments.add_gradient(self.tree, HD, False, out)
+        d, V = self.examples, self._leaf_weights(D)
+        HV, out = np.zeros_like(V), D.copy()
+        if d.softmax:
+            flat.softmax_product(d.rows, d.bias, d.weight, self.H, V, HV, self.z)
+        else:
+            flat.binary_product(d.rows, d.bias, self.H, V, HV, self.z)
+        fast.add_gradient(self.tree, HV, False, out)
         return out
 
+    def _curvatures(self) -> FloatArray:
+        if not self.examples.softmax:
+            return self.H
+        return np.asarray(self.examples.weight[:, None].astype(self.dtype) * self.H * (1 - self.H))
+
     def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
-        """Diagonal; or I + (F' diag(s) F) x Q, where W = B F' and H_n is taken for s_n Q."""
-        d, N = self.W.shape[0] - 1, self.tree.parent.size
-        if d <= newton.FEW and N <= MANY:
-            h = self.pi.sum(axis=1, dtype=np.float64)
-            Q = newton.second_moments(self.rows, float(self.bias), d, h)
-            F = self._leaf_weights(np.eye(N))
-            values, basis = np.linalg.eigh((F * self.pi.sum(axis=0, dtype=np.float64)) @ F.T)
-            return newton.correlated(Q, np.maximum(values, 0.0), basis)
-        H, M = np.zeros_like(self.W), np.ones((d + 1, N), dtype=self.W.dtype)
-        fast.diagonal(self.rows, self.bias, self.pi, H)
-        increments.add_gradient(self.tree, H, True, M)
+        """With few features all but what softmax has between classes; else the diagonal."""
+        if self.examples.n_features <= newton.FEW and self.tree.parent.size <= MANY:
+            try:
+                return self._by_leaf()
+            except np.linalg.LinAlgError:  # numbers too far apart for a factorisation
+                pass
+        M = np.ones_like(self.W)
+        fast.add_gradient(self.tree, self.curvature(), True, M)
         return lambda R: np.asarray(R / M)
+
+    def _by_leaf(self) -> Callable[[FloatArray], FloatArray]:
+        """The Hessian with Q_k = X' diag(c p (1 - p)) X at every leaf, eliminated along the tree.
+
+        Over W it is diag(A_n + sum_c f_c^2 A_c) - (f_n A_n at edges) + Q; B = T W takes it there.
+        """
+        parent, Q = self.tree.parent, self._moments()
+        N, size = parent.size, Q.shape[1]
+        A = np.broadcast_to(1.0 / self.tree.inverse.T.astype(np.float64), (N, size))
+        root, below = np.sqrt(A), np.flatnonzero(parent >= 0)
+        factor = self.tree.factor[below]
+        carry = sp.csr_array((factor, (below, parent[below])), (N, N))
+        diagonal = A + carry.multiply(carry).T @ A
+        matrices = [np.diag(values) for values in diagonal]
+        for k in range(self.n_leaves):
+            matrices[self.first + k] += Q[k]
+        edges: list[dict[int, Values]] = [{} for _ in range(N)]
+        for v, f in zip(below.tolist(), factor.tolist(), strict=True):
+            edges[v] = {int(parent[v]): -f * A[v]}
+        solve = block_elimination.eliminated(block_elimination.Blocks(matrices, edges))
+
+        def apply(R: FloatArray) -> FloatArray:
+            r = root * R.T
+            x = solve(r - carry.T @ r)
+            return np.ascontiguousarray((root * (x - carry @ x)).T, dtype=R.dtype)
+
+        return apply
+
+    def _moments(self) -> Values:
+        """Q (leaves, d + 1, d + 1), from some of the rows that have weight for a leaf."""
+        H, width = self._curvatures(), self.examples.n_features + 1
+        least = LEAST * H.max(axis=0)
+        stride = np.maximum((least <= H).sum(axis=0) // (MOMENTS * width), 1)
+        Q, kept = np.zeros((self.n_leaves, width, width)), np.zeros(self.n_leaves)
+        fast.leaf_moments(self.examples.rows, self.examples.bias, H, least, stride, Q, kept)
+        share = H.sum(axis=0, dtype=np.float64) / np.maximum(kept, 1e-300)
+        return np.asarray(Q * share[:, None, None])
 
     def dot(self, A: FloatArray, B: FloatArray) -> Values:
         """The inner product over all entries, as an array of one."""
         out = np.empty(A.shape[1])
-        fast.column_dots(A, B, out)
+        flat.column_dots(A, B, out)
         return np.array([out.sum()])
