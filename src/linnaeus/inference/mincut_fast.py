@@ -174,14 +174,6 @@ def _reach(net, w, root, on):
 
 
 @loop
-def _copy(a, b):
-    """Write the flow of work space `a` into `b`."""
-    b.excess[:] = a.excess
-    b.room[:] = a.room
-    b.flow[:] = a.flow
-
-
-@loop
 def _force_root(net, s, w, trial, found, on):
     """Write the best set with at least one root into `on`, for a row whose best set is empty.
 
