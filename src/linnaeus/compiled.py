@@ -39,6 +39,7 @@ from llvmlite import binding
 PREFIX, SUFFIX = "loops-", ".loop"
 DAY = 86_400.0
 KEPT_DAYS = 30  # a folder that nobody has used for so long is removed
+OPTIONS = {"nogil": True}  # of every loop: the interpreter's lock is free while it runs
 SETTINGS = (  # of Numba: what changes the code that it makes
     "BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
     "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML",
@@ -50,13 +51,13 @@ _log = logging.getLogger("linnaeus.compiled")
 
 
 def loop(function: Any = None, **options: Any) -> Any:
-    """Compile a function on first use, without the interpreter's lock, and keep the result.
+    """Compile a function on first use, and keep the result.
 
-    options : of `numba.njit`; with NUMBA_DISABLE_JIT=1 the function stays as it is
+    options : more of `numba.njit`; with NUMBA_DISABLE_JIT=1 the function stays as it is
     """
     if function is None:
         return partial(loop, **options)
-    made = numba.njit(nogil=True, **options)(function)
+    made = numba.njit(**OPTIONS, **options)(function)
     if made is not function:
         name = f"{function.__module__}.{function.__qualname__}".removeprefix("linnaeus.")
         LOOPS[name] = made
@@ -104,8 +105,7 @@ def default_root() -> Path | None:
 
 
 def _sources() -> Iterator[Path]:
-    """The files that compiled code depends on; this one too, for its options."""
-    yield Path(__file__)
+    """The files that compiled code depends on, always in the same order."""
     for here, folders, files in os.walk(_PACKAGE):
         folders.sort()
         yield from (Path(here, name) for name in sorted(files) if name.endswith("_fast.py"))
@@ -120,14 +120,14 @@ def _stamp(path: str | Path) -> tuple[int, int] | None:
 
 
 def _machine() -> list[object]:
-    """Versions, processor and settings."""
+    """Versions, processor, options and settings."""
     features = ""
     with suppress(RuntimeError):  # some systems cannot tell
         features = binding.get_host_cpu_features().flatten()
     return [
         numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.name,
         *sys.version_info[:3], binding.get_process_triple(), binding.get_host_cpu_name(), features,
-        *(getattr(numba.config, name, None) for name in SETTINGS),
+        OPTIONS, *(getattr(numba.config, name, None) for name in SETTINGS),
     ]  # fmt: skip
 
 
@@ -181,7 +181,8 @@ class _Store:
     def folder(self) -> Path | None:
         if not self._is_open:
             self._is_open = True
-            self._stamps or self._take_digest()
+            if not self._stamps:
+                self._take_digest()
             try:
                 self._folder = self._opened(self._root or default_root())
             except OSError as error:
