@@ -41,7 +41,7 @@ dist: .venv/dev ## Build wheel and sdist into dist/, and try the wheel in an emp
 	$(BIN)/python tools/smoke.py dist/*.whl
 
 clean: ## Remove the environment and all caches
-	rm -rf .venv build dist docs/site .numba_cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv build dist docs/site .compiled .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 .venv/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -84,7 +84,8 @@ def measured(name: str) -> list[Any]:
 
     with tempfile.TemporaryDirectory() as cache:
         cold, warm = (
-            in_fresh_process("benchmarks.bench_cold", name, NUMBA_CACHE_DIR=cache) for _ in range(2)
+            in_fresh_process("benchmarks.bench_cold", name, LINNAEUS_CACHE_DIR=cache)
+            for _ in range(2)
         )
     slowest = ", ".join(f"{f} {s:.1f}" for f, s in cold["compiled"][:SHOWN])
     within = cold["fit"] <= COLD and warm["fit"] <= WARM

@@ -2,7 +2,7 @@
 
 Every fit runs in a process of its own: the data are loaded and the loops compiled on a few rows,
 then the least CPU seconds of several fits are taken, and the highest resident memory above what
-there was before. Softmax regression has the C of `bench_real`, 10 where that has none; HBLR learns
+there was before. Softmax regression has the C of an earlier cross-validation, or 10; HBLR learns
 its precisions. Looks for the folder ``shared/data`` beside the checkout, or the one that
 COLLECTIONS names. Features that no training example has are left out.
 """
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from benchmarks.bench_memory import forget_peak, resident
 from benchmarks.recording import in_fresh_process, publish
-from linnaeus.reproduction.gopal_data import load
+from studies.gopal_data import load
 
 CS = {"ImCLEF07A": 0.1, "news20": 10.0, "lshtc-small-val": 10.0}
 REPEATS = 2
@@ -92,8 +92,8 @@ def main() -> None:
         notes="Softmax regression to a gap of 1e-3 of its objective, HBLR with default settings: "
         "the gap of its weights is at most 1e-3 of the objective or, where the fit is nearly "
         "perfect and that is more, 1e-3 nats a row. Gaps are in units of the log-likelihood. C is "
-        "that of bench_real, on news20 the largest one tried there; on lshtc-small-val C = 10 was "
-        "not tuned, so accuracies there are no comparison. "
+        "that of an earlier cross-validation, on news20 the largest one tried; on lshtc-small-val "
+        "C = 10 was not tuned, so accuracies there are no comparison. "
         f"CPU seconds are the least of {REPEATS} fits.",
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""H-M3: speed, learning curves, results beside the paper's, and memory.
+"""H-M3: speed and memory.
 
 Speed is in CPU seconds to a relative duality gap; all are measured in one run, the least of three
 for what is short, in turn with the scikit-learn machines they are compared with. The collections
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from benchmarks import hm3_curves, hm3_data, hm3_memory, hm3_real
+from benchmarks import hm3_data, hm3_memory
 from benchmarks.recording import publish
 from linnaeus import HM3
 
@@ -105,8 +105,6 @@ def speed() -> None:
 
 PARTS = {
     "speed": speed,
-    "curves": hm3_curves.main,
-    "real": hm3_real.main,
     "memory": hm3_memory.main,
 }
 

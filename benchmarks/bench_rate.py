@@ -31,10 +31,13 @@ class State:
 
     def __init__(self, X: sp.csr_array, Y: sp.csr_array) -> None:
         (n, d), self.rng = X.shape, np.random.default_rng(0)
-        self.rows, self.norm2 = Rows.of(X, DTYPE), squared_norms(X, 1.0).astype(DTYPE)
+        self.rows = Rows.of(X, DTYPE)
         self.sign = np.full((n, LANES), -1, dtype=np.int8)
         self.sign[Y[:, :LANES].nonzero()] = 1
-        self.cost, self.row_cost = np.ones((2, LANES), DTYPE), np.ones(n, DTYPE)
+        self.machines = fast.Machines(
+            *self.rows, squared_norms(X, 1.0).astype(DTYPE), ONE, self.sign,
+            np.ones((2, LANES), DTYPE), np.ones(n, DTYPE), True,
+        )  # fmt: skip
         self.W, self.w_bias = np.zeros((d, LANES), DTYPE), np.zeros(LANES, DTYPE)
         self.alpha, self.needed = np.zeros((n, LANES), DTYPE), np.zeros((n, LANES), bool)
         self.order = self.rng.permutation(n).astype(np.int32)
@@ -42,16 +45,13 @@ class State:
 
     def epoch(self) -> None:
         work = np.empty((2, LANES), DTYPE)
-        fast.epoch(
-            self.order, *self.rows, self.norm2, ONE, self.sign, self.cost, self.row_cost, True,
-            self.W, self.w_bias, self.alpha, self.needed, work,
-        )  # fmt: skip
+        fast.epoch(self.order, self.machines, self.W, self.w_bias, self.alpha, self.needed, work)
 
     def sweep(self) -> None:
         loss, gap, z = np.zeros((1, LANES)), np.zeros(LANES), np.empty(LANES, DTYPE)
         fast.sweep(
-            *self.rows, ONE, self.sign, self.cost, self.row_cost, True, self.W, self.w_bias,
-            self.alpha, np.ones(1, DTYPE), loss, gap, self.needed, z,
+            self.machines, self.W, self.w_bias, self.alpha, np.ones(1, DTYPE), loss, gap,
+            self.needed, z,
         )  # fmt: skip
 
     def list_needed(self) -> None:
@@ -66,9 +66,8 @@ class State:
     def descend(self) -> None:
         """One epoch of every lane over its own rows."""
         fast.descend(
-            self.ptr, self.lists, self.draws, 1, np.full(LANES, -1.0), *self.rows, self.norm2,
-            ONE, self.sign, self.cost, self.row_cost, True, self.WT, self.w_bias, self.alpha,
-            np.zeros(LANES, np.int64),
+            self.ptr, self.lists, self.draws, 1, np.full(LANES, -1.0), self.machines, self.WT,
+            self.w_bias, self.alpha, np.zeros(LANES, np.int64),
         )  # fmt: skip
 
     def bare_lanes(self, order: np.ndarray, moves: np.ndarray) -> None:

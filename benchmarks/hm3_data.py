@@ -1,6 +1,6 @@
 """The problems on which H-M3 is measured: two collections, and made-up ones of given shapes.
 
-The collections are found as `benchmarks.reproduced` says.
+The collections are found by `recording.collections`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from benchmarks.reproduced import folder
+from benchmarks.recording import collections
 from linnaeus import HM3, Taxonomy
-from linnaeus.reproduction import rousu_data
-from linnaeus.reproduction.rousu_data import TOL, Problem
 from linnaeus.synthetic import make_text_like, random_taxonomy
+from studies import rousu_data
+from studies.rousu_data import TOL, Problem
 
 
 def missing() -> list[str]:
     """The collections that are not there."""
-    where = folder()
+    where = collections()
     return [name for name in TOL if where is None or not (where / name).is_dir()]
 
 
 def collection(name: str) -> Problem:
-    return rousu_data.load(folder() or Path(), name)
+    return rousu_data.load(collections() or Path(), name)
 
 
 def shaped(

@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).resolve().parent / "results"
+DATA = RESULTS.parents[2] / "shared" / "data"  # beside the checkout
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
+
+
+def collections() -> Path | None:
+    """The folder of the collections, if there is one: that of COLLECTIONS, or shared/data."""
+    path = Path(os.environ.get("COLLECTIONS", DATA))
+    return path if path.is_dir() else None
 
 
 def circumstances() -> dict[str, Any]:

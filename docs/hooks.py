@@ -1,8 +1,9 @@
 """What the site holds besides ``docs/pages``.
 
-The mathematics, the papers' tables and the pictures stay where they are in ``docs``; the gallery
-and the command line come from ``docs/build.py``; pages of the reference, the list of sources and
-the links to it are made here. Nothing is copied into ``docs/pages``.
+The mathematics, the papers' tables and the pictures stay where they are in ``docs`` and, of those
+tables, in ``studies``; the gallery and the command line come from ``docs/build.py``; pages of the
+reference, the list of sources and the links to it are made here. Nothing is copied into
+``docs/pages``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ DOCS = Path(__file__).resolve().parent
 MADE = Path(os.environ.get("DOCS_MADE", DOCS.parent / "build" / "docs"))  # by docs/build.py
 SOURCES = DOCS / "references.bib"
 TABLES_OF_PAPERS = DOCS / "reproduction.md"
+PICTURES = "../studies/records/pictures"  # of the papers' tables, seen from their page
 ESTIMATORS = {
     "flat": "One model per class",
     "multiclass": "All classes in one model",
@@ -38,7 +40,8 @@ ESTIMATORS = {
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the mathematics, the papers' tables, the pictures, what was made, and the reference."""
-    for folder, prefix in ((DOCS / "maths", "maths/"), (DOCS / "images", "images/"), (MADE, "")):
+    folders = {DOCS / "maths": "maths/", DOCS / "images": "images/", DOCS / PICTURES: "images/"}
+    for folder, prefix in (folders | {MADE: ""}).items():
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 _add(files, config, prefix + path.relative_to(folder).as_posix(), path)
@@ -55,6 +58,7 @@ def _add(files: Files, config: Any, name: str, path: Path) -> None:
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     """Let every [Key] lead to the list of sources, and names of files of maths to their pages."""
     folder = posixpath.dirname(page.file.src_uri) or "."
+    markdown = markdown.replace(f"]({PICTURES}/", "](images/")
     maths = posixpath.relpath("maths", folder)
     for name, table in TABLES.items():
         if f"<!-- table of {name} -->" in markdown:

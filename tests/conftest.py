@@ -1,14 +1,11 @@
-"""What all tests share. Set the compiler's cache before anything imports it."""
+"""What all tests share. Set the folder of compiled loops before anything imports them."""
 
-import hashlib
 import json
 import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_sources = sorted((ROOT / "src").rglob("*_fast.py"))
-_digest = hashlib.sha256(b"".join(f.read_bytes() for f in _sources)).hexdigest()[:12]
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _digest))
+os.environ.setdefault("LINNAEUS_CACHE_DIR", str(ROOT / ".compiled"))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest  # noqa: E402
@@ -29,8 +26,8 @@ def shared_path(*parts: str) -> Path:
 
 
 def golden(name: str) -> dict:
-    """One of the files of solved tiny problems."""
-    return json.loads(shared_path("golden", f"{name}.json").read_text())
+    """One of the files of solved tiny problems; a missing one is an error."""
+    return json.loads((ROOT / "tests/golden" / f"{name}.json").read_text())
 
 
 @pytest.fixture(scope="session")

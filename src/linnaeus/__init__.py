@@ -11,40 +11,43 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from linnaeus.estimators.correlated import CorrelatedMNL
-    from linnaeus.estimators.flat import FlatLogistic, FlatSVM
+    from linnaeus.estimators.corrmnl import CorrelatedMNL
     from linnaeus.estimators.graph_m3 import GraphM3
     from linnaeus.estimators.hblr import HBLR
     from linnaeus.estimators.hieron import Hieron
     from linnaeus.estimators.hm3 import HM3
-    from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
-    from linnaeus.estimators.orthogonal import OrthogonalTransfer
+    from linnaeus.estimators.hrls import HierarchicalRLS
+    from linnaeus.estimators.logistic import FlatLogistic
+    from linnaeus.estimators.mlr import MulticlassLogistic
+    from linnaeus.estimators.msvm import MulticlassSVM
+    from linnaeus.estimators.ot import OrthogonalTransfer
     from linnaeus.estimators.perceptron import HierarchicalPerceptron
-    from linnaeus.estimators.ranking import RankingSVM
-    from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
-    from linnaeus.estimators.rls import HierarchicalRLS
+    from linnaeus.estimators.ranking_svm import RankingSVM
+    from linnaeus.estimators.rr_lr import RecursiveLogistic
+    from linnaeus.estimators.rr_svm import RecursiveSVM
+    from linnaeus.estimators.svm import FlatSVM
     from linnaeus.estimators.topdown import TopDown
     from linnaeus.model import Model
     from linnaeus.storage import load, save
     from linnaeus.taxonomy import Taxonomy
 
 _EXPORTS = {
-    "CorrelatedMNL": "linnaeus.estimators.correlated",
-    "FlatLogistic": "linnaeus.estimators.flat",
-    "FlatSVM": "linnaeus.estimators.flat",
+    "CorrelatedMNL": "linnaeus.estimators.corrmnl",
+    "FlatLogistic": "linnaeus.estimators.logistic",
+    "FlatSVM": "linnaeus.estimators.svm",
     "GraphM3": "linnaeus.estimators.graph_m3",
     "HBLR": "linnaeus.estimators.hblr",
     "HM3": "linnaeus.estimators.hm3",
     "HierarchicalPerceptron": "linnaeus.estimators.perceptron",
-    "HierarchicalRLS": "linnaeus.estimators.rls",
+    "HierarchicalRLS": "linnaeus.estimators.hrls",
     "Hieron": "linnaeus.estimators.hieron",
     "Model": "linnaeus.model",
-    "MulticlassLogistic": "linnaeus.estimators.multiclass",
-    "MulticlassSVM": "linnaeus.estimators.multiclass",
-    "OrthogonalTransfer": "linnaeus.estimators.orthogonal",
-    "RankingSVM": "linnaeus.estimators.ranking",
-    "RecursiveLogistic": "linnaeus.estimators.recursive",
-    "RecursiveSVM": "linnaeus.estimators.recursive",
+    "MulticlassLogistic": "linnaeus.estimators.mlr",
+    "MulticlassSVM": "linnaeus.estimators.msvm",
+    "OrthogonalTransfer": "linnaeus.estimators.ot",
+    "RankingSVM": "linnaeus.estimators.ranking_svm",
+    "RecursiveLogistic": "linnaeus.estimators.rr_lr",
+    "RecursiveSVM": "linnaeus.estimators.rr_svm",
     "Taxonomy": "linnaeus.taxonomy",
     "TopDown": "linnaeus.estimators.topdown",
     "load": "linnaeus.storage",
@@ -52,28 +55,26 @@ _EXPORTS = {
 }
 _MODULES = (
     "collection",
-    "comparison",
     "decisions",
     "errors",
+    "experiments",
     "explanation",
     "features",
     "induction",
     "inference",
     "io",
     "kernels",
+    "labels",
     "losses",
     "methods",
     "metrics",
     "model",
-    "protocols",
     "report",
-    "search",
     "splits",
     "storage",
     "synthetic",
     "taxonomy",
     "text",
-    "tuning",
 )
 
 __all__ = [

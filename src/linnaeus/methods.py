@@ -135,32 +135,6 @@ INFO: dict[str, Info] = {
 }
 
 
-class Published(NamedTuple):
-    """A method as a paper has it, by one of ours."""
-
-    method: str
-    parameters: Mapping[str, Any]
-    several: Mapping[str, Any] | None  # what differs with several labels per row; None: not for it
-
-
-TABLE_II: dict[str, Published] = {  # and III, of [GopalYang2015]
-    "BSVM": Published("svm", {"loss": "hinge"}, {}),
-    "BLR": Published("logistic", {}, {}),
-    "MSVM": Published("msvm", {}, None),
-    "MLR": Published("mlr", {}, None),
-    "TD": Published("topdown", {"local": "binary", "loss": "hinge"}, {}),
-    "HSVM": Published(
-        "ranking-svm", {"loss": "half_distance", "attributes": "ones", "rescale": "slack"}, None
-    ),
-    "OT": Published("ot", {}, None),
-    "RR-SVM": Published("rr-svm", {"loss": "hinge"}, {}),
-    "RR-LR": Published("rr-lr", {}, {}),
-    "HBLR": Published(
-        "hblr", {"model": "M3", "inference": "map", "link": "softmax"}, {"link": "binary"}
-    ),
-}
-
-
 def known_methods() -> tuple[str, ...]:
     """The names of the methods that there are."""
     package = importlib.import_module("linnaeus")
@@ -196,29 +170,6 @@ def make(
         default = (takes | common)[parameter]
         check_like(default, value, f"The parameter {parameter!r} of {name!r}")
     return model.set_params(**common | dict(parameters or {}))
-
-
-def table_methods() -> tuple[str, ...]:
-    """The methods of the paper's Table II that there are, by its names."""
-    known = known_methods()
-    return tuple(name for name, entry in TABLE_II.items() if entry.method in known)
-
-
-def published(name: str) -> tuple[str, Published]:
-    """A method of Table II by its name there, in small or large letters; else one of `METHODS`.
-
-    >>> published("rr-svm")[0], published("hm3")[1].method
-    ('RR-SVM', 'hm3')
-    """
-    known = (*table_methods(), *known_methods())
-    if name.upper() in known:
-        return name.upper(), TABLE_II[name.upper()]
-    if name in known:
-        return name, Published(name, {}, {})
-    raise UserError(
-        f"The method {shorten(name)} is not known{nearest(name, known)}. "
-        f"Use one of: {', '.join(known)}."
-    )
 
 
 def write_parameters(flag: str, values: Mapping[str, Any] | None) -> list[str]:

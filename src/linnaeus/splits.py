@@ -24,6 +24,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from linnaeus.errors import UserError
+from linnaeus.labels import found
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -33,11 +34,11 @@ def train_test_split(
 ) -> Split:
     """Row numbers (train, test), ascending.
 
-    Y : label sets: an indicator (dense or sparse), one label per row, or lists of labels
+    Y : labels in any form (see `linnaeus.labels`)
     test_size : a number of rows (int) or a fraction (float); with `stratify` it is met as nearly
         as the labels allow
     """
-    labels = _as_indicator(Y)
+    labels = found(Y)[1]
     n = labels.shape[0]
     n_test = int(test_size if isinstance(test_size, int | np.integer) else round(test_size * n))
     if not 1 <= n_test < n:
@@ -66,7 +67,7 @@ def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None)
     The protocol of [Cai2008] for small training sets: a row with several labels is first assigned
     to one of them at random, anew in each repetition. Rows without labels are only tested on.
     """
-    labels = _as_indicator(Y)
+    labels = found(Y)[1]
     rng = check_random_state(random_state)
     for _ in range(repetitions):
         train = _draw(labels, t, rng)
@@ -78,13 +79,13 @@ def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarra
 
     The small corpora of [Cai2008] are drawn so; rows are assigned to labels as in `t_per_class`.
     """
-    return _draw(_as_indicator(Y), t, check_random_state(random_state))
+    return _draw(found(Y)[1], t, check_random_state(random_state))
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     """`k_folds` as a splitter for `cross_val_score`, `GridSearchCV` and the like.
 
-    y may be one-dimensional or an indicator, dense or sparse. Without `shuffle` rows are dealt out
+    y : labels in any form (see `linnaeus.labels`). Without `shuffle` rows are dealt out
     in their order, and `random_state` is not used.
     """
 
@@ -109,28 +110,13 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
 
 
 def _folds(Y: Any, k: int, rng: np.random.RandomState | None) -> np.ndarray:
-    labels = _as_indicator(Y)
+    labels = found(Y)[1]
     if not 2 <= k <= labels.shape[0]:
         raise UserError(
             f"{k} folds were asked for, of {labels.shape[0]} rows. Use at least 2, and at most one "
             f"per row."
         )
     return _assign(labels, [1] * k, rng)
-
-
-def _as_indicator(Y: Any) -> sp.csr_array:
-    """Label sets in any form as a CSR indicator; 1-D labels and label lists are numbered."""
-    if sp.issparse(Y) or getattr(Y, "ndim", 0) == 2:
-        out = sp.csr_array(Y)
-        out.eliminate_zeros()
-        return out
-    rows = [label if isinstance(label, list | tuple | set | frozenset) else (label,) for label in Y]
-    numbers: dict[Any, int] = {}
-    indices, ptr = [], [0]
-    for row in rows:
-        indices.extend(sorted({numbers.setdefault(label, len(numbers)) for label in row}))
-        ptr.append(len(indices))
-    return sp.csr_array((np.ones(len(indices), np.int8), indices, ptr), (len(rows), len(numbers)))
 
 
 def _assign(

@@ -1,4 +1,4 @@
-"""``linnaeus taxonomy learn`` and ``linnaeus protocol`` by exit code and what they print."""
+"""``linnaeus taxonomy learn`` by exit code and what it prints; methods by name."""
 
 import json
 
@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.methods import (
-    known_methods,
-    make,
-    parse_parameters,
-    published,
-    table_methods,
-)
+from linnaeus.methods import known_methods, make, parse_parameters
 
 TREE = Taxonomy.from_edges(
     [("A", "a0"), ("A", "a1"), ("A", "a2"), ("B", "b0"), ("B", "b1"), ("B", "b2"), ("B", "b3")],
@@ -119,49 +113,13 @@ def test_learn_refuses_bad_places_before_it_works(linnaeus, folder, tmp_path):
 
 
 def test_learn_from_a_table_with_holes(linnaeus, tmp_path):
+    """Empty cells are filled as ``train`` fills them."""
     data = tmp_path / "table"
     data.mkdir()
-    (data / "train.csv").write_text("id,labels,x,y\n1,a,0.5,1\n2,b,,2\n")
+    (data / "train.csv").write_text("id,labels,x,y\n1,a,0.5,1\n2,b,,2\n3,c,9,-5\n")
     code, _, err = linnaeus("taxonomy", "learn", data, "-o", tmp_path / "t.tsv")
-    assert code == 1 and "X holds the value nan" in err
-
-
-def test_protocol_compares_methods(linnaeus, folder):
-    command = ["protocol", folder, "-m", "svm,topdown:flat", "--folds", "3", "-p", "C=2"]
-    code, out, err = linnaeus(*command)
-    assert code == 0 and err == ""
-    assert "topdown:flat" in out and "paired permutation test" in out and "pacc" in out
-    code, out, _ = linnaeus(*command, "--json")
-    result = json.loads(out)
-    assert set(result["values"][""]) == {"svm", "topdown:flat"}
-    assert len(result["tests"][0]["rows"]) == 6
-    assert len(result["values"][""]["svm"]["one_accuracy"]["values"]) == 3
-
-
-def test_protocol_with_few_rows_per_class(linnaeus, folder):
-    methods = "topdown,topdown:learned,topdown:random"
-    options = ["--t", "1,3", "--repetitions", "2", "--hierarchies", "2", "--json"]
-    code, out, _ = linnaeus("protocol", folder, "-m", methods, *options)
-    values = json.loads(out)["values"]
-    assert code == 0 and list(values) == ["t=1", "t=3"]
-    names = ["topdown", "topdown:learned", "topdown:random 1", "topdown:random 2"]
-    assert list(values["t=1"]) == names
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-m", "swm"], "The method 'swm' is not known (did you mean 'svm'?)"),
-        (["-m", "svm:deep"], "The variant 'deep' of 'svm:deep' is not known"),
-        (["-m", "svm", "-p", "C"], "The parameter 'C' is not written name=value"),
-        (["-m", "svm", "-p", "D=1"], "The method 'svm' has no parameter 'D'"),
-        (["-m", "svm", "--t", "one"], "--t is 'one'. Write numbers"),
-        (["-m", ","], "No methods are given"),
-    ],
-)
-def test_protocol_names_mistakes(linnaeus, folder, options, message):
-    code, out, err = linnaeus("protocol", folder, *options)
-    assert code == 1 and message in err and "Traceback" not in err + out
+    assert code == 0, err
+    assert set(Taxonomy.read(tmp_path / "t.tsv").leaves) == {"a", "b", "c"}
 
 
 def test_methods_by_name():
@@ -170,75 +128,3 @@ def test_methods_by_name():
         model = make(name, TREE, seed=4)
         assert model.taxonomy is TREE and getattr(model, "random_state", 4) == 4
     assert parse_parameters(["a=1.5", "b=x=y"]) == {"a": 1.5, "b": "x=y"}
-
-
-@pytest.fixture
-def one_each(tmp_path):
-    """A collection with one label per row, and a test part."""
-    rows = [(text, labels[:1]) for text, labels in stories(70)]
-    folder = write(tmp_path / "one", rows[:49])
-    (folder / "train.jsonl").rename(folder / "kept")
-    write(folder, rows[49:])
-    (folder / "train.jsonl").rename(folder / "test.jsonl")
-    (folder / "kept").rename(folder / "train.jsonl")
-    return folder
-
-
-def test_protocol_of_label_sets(linnaeus, folder):
-    """Several labels, no test part: a quarter is held out, and MSVM does not apply."""
-    command = ["protocol", folder, "--sets", "-m", "bsvm,MSVM,TD,RR-SVM", "--cs", "0.1,1"]
-    command += ["--folds", "2"]
-    code, out, err = linnaeus(*command)
-    assert code == 0 and err == ""
-    assert "RR-SVM against BSVM" in out and "p, Wilcoxon" in out and "hier. F1" in out
-    assert "MSVM: for one label per row only" in out
-    result = json.loads(linnaeus(*command, "--json")[1])
-    assert list(result["methods"]) == ["BSVM", "MSVM", "TD", "RR-SVM"]
-    assert result["methods"]["BSVM"]["C"] in (0.1, 1)
-    assert result["methods"]["BSVM"]["report"]["rows"] == 21
-    assert [(t["method"], t["baseline"]) for t in result["tests"]] == [
-        ("BSVM", "TD"), ("RR-SVM", "BSVM"), ("RR-SVM", "TD"),
-    ]  # fmt: skip
-
-
-def test_protocol_of_label_sets_on_a_test_part(linnaeus, one_each):
-    command = ["protocol", one_each, "--sets", "-m", "svm,MSVM,HSVM", "--cs", "1", "--json"]
-    code, out, _ = linnaeus(*command, "--against", "svm")
-    result = json.loads(out)
-    assert code == 0 and [t["baseline"] for t in result["tests"]] == ["svm", "svm"]
-    for method in ("svm", "MSVM", "HSVM"):
-        values = result["methods"][method]
-        assert values["report"]["rows"] == 21 and values["C"] == 1 and values["micro_f1"] > 0.8
-        assert values["standard_error"]["micro_f1"] >= 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--sets", "-m", "bsvn"], "The method 'bsvn' is not known"),
-        (["--sets", "-m", "TD", "--cs", "many"], "--cs is 'many'. Write numbers"),
-        (["--sets", "--cs", "0"], "The values of C are [0.0]. Give positive numbers"),
-        (["--sets", "--cs", "-1,1"], "The values of C are [-1.0, 1.0]. Give positive numbers"),
-        (["--sets", "--folds", "1"], "The number of folds is 1. Use 2 or more"),
-        (["--sets", "-m", ","], "No methods are given. Name some with --methods"),
-        (["--sets", "-m", "TD", "--cut", "half"], "--cut is 'half'. Use one of: instance, zero"),
-        (["--sets", "-m", "TD", "--t", "1"], "--t is for rankings"),
-        (["--sets", "-m", "TD", "-p", "D=1"], "The method 'topdown' has no parameter 'D'"),
-        (["--sets", "-m", "TD", "--against", "svm"], "against names 'svm', which is no method"),
-        (["--sets", "-m", "MSVM"], "No method has a result"),
-        (["-m", "svm", "--cs", "1"], "--cs is for label sets. Add --sets"),
-        ([], "No methods are given"),
-    ],
-)
-def test_protocol_of_label_sets_names_mistakes(linnaeus, folder, options, message):
-    code, out, err = linnaeus("protocol", folder, *options)
-    assert code == 1 and message in err and "Traceback" not in err + out
-
-
-def test_methods_of_the_paper():
-    assert {"BSVM", "BLR", "MSVM", "MLR", "TD", "HSVM", "RR-SVM", "RR-LR"} <= set(table_methods())
-    for name in table_methods():
-        entry = published(name.lower())[1]
-        for several in ({}, entry.several or {}):
-            model = make(entry.method, TREE, {**entry.parameters, **several})
-            assert model.taxonomy is TREE

@@ -2,20 +2,15 @@
 
 import json
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from linnaeus.reproduction import registry
-from linnaeus.reproduction.results import Cell, Outcome
-from linnaeus.reproduction.tables import Table, Unit
 from small_data import write_folder
 
 FOLDER = files("linnaeus.cli").joinpath("schemas")
 FILES = {file.name: json.loads(file.read_text()) for file in FOLDER.iterdir()}
-RECORDS = Path(__file__).parents[2] / "docs" / "reproduction"
 REGISTRY = Registry().with_resources((name, Resource.from_contents(s)) for name, s in FILES.items())
 
 
@@ -72,6 +67,10 @@ def test_methods(answer):
 def test_compare_and_tune(answer, folder):
     asked = ("-m", "svm,logistic,msvm", "--rule", "zero", "--no-report")
     check("compare", answer("compare", folder, *asked))
+    check("compare", answer("compare", folder, "-m", "svm,topdown", "--few", "1", "-r", 1))
+    check("compare", answer("compare", folder, "-m", "svm,topdown", "--rankings", "--folds", 2))
+    sets = ("--sets", "-m", "svm,topdown,msvm", "--cs", "1", "--cv", 2)
+    check("compare", answer("compare", folder, *sets))
     grid = ("--grid", "C=1,10", "--grid", "rule=zero", "--folds", 2)
     check("tune", answer("tune", folder, "-m", "svm", *grid))
 
@@ -88,12 +87,6 @@ def test_taxonomy(answer, folder, tmp_path):
     check("taxonomy-learn", answer("taxonomy", "learn", folder, "-o", tmp_path / "learned.tsv"))
 
 
-def test_protocol(answer, folder):
-    check("protocol", answer("protocol", folder, "-m", "svm,topdown", "--folds", 2))
-    sets = ("--sets", "-m", "BSVM,TD", "--cs", "1", "--folds", 2)
-    check("protocol", answer("protocol", folder, *sets))
-
-
 def test_import(answer, tmp_path):
     source = tmp_path / "challenge"
     source.mkdir()
@@ -101,31 +94,6 @@ def test_import(answer, tmp_path):
     (source / "train.txt").write_text("2 1:0.1 5:2\n3 2:1\n")
     (source / "test.txt").write_text("2 9:1\n")
     check("import", answer("import", "lshtc", source, "-o", tmp_path / "folder"))
-
-
-def test_bench(answer, monkeypatch, tmp_path):
-    (tmp_path / "data" / "here").mkdir(parents=True)
-    cells = [Cell("here", "F1", 50.0, 1.0, 49.0), Cell("here", "P", None)]
-    units = (Unit("a", ("here",), lambda c: Outcome(cells)), Unit("b", ("gone",), Outcome))
-    table = Table("t-1", "A title", "[P] Table 1", "Folds.", "%", 1, units, "Noise.", 3.0)
-    monkeypatch.setattr(registry, "TABLES", {"t-1": table})
-    done = answer("bench", "reproduce", "--data", "data", "--out", "r")
-    check("bench-reproduce", done)
-    assert [d["state"] for d in done] == ["run", "missing"]
-    check("bench-record", json.loads((tmp_path / "r" / "t-1.json").read_text()))
-    check("bench-tables", answer("bench", "tables", "-r", "r"))
-    check("bench-claims", answer("bench", "claims", "-r", "r"))
-    check("bench-document", answer("bench", "document", "-r", "r", "-o", "page.md"))
-
-
-def test_stored_records_fit_theirs():
-    for path in sorted(RECORDS.glob("*.json")):
-        check("bench-record", json.loads(path.read_text()))
-
-
-def test_recommend(answer, tmp_path):
-    found = answer("bench", "recommend", "-r", RECORDS, "-o", tmp_path / "found.json")
-    check("bench-recommend", found)
 
 
 def test_a_wrong_value_does_not_fit():

@@ -169,3 +169,15 @@ def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
         assert code == 130 and "Traceback" not in err and out == ""
         assert {file.name: file.read_bytes() for file in target.iterdir()} == before
         assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("data", ["several", "one", "table"])
+def test_the_same_command_writes_the_same_files(linnaeus, tmp_path, data):
+    made = []
+    for target in (tmp_path / "one", tmp_path / "two"):
+        assert linnaeus("train", data, "-o", target, "--seed", "3")[0] == 0
+        made.append({file.name: file.read_bytes() for file in target.iterdir()})
+    told = [json.loads(files.pop("made.json")) for files in made]
+    assert made[0] == made[1]
+    assert {"read", "train"} <= told[0]["seconds"].keys() == told[1]["seconds"].keys()
+    assert told[0]["seconds"] != told[1]["seconds"]

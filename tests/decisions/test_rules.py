@@ -155,8 +155,10 @@ def test_numbers_among_names(form):
     assert learnt.predict(X).tolist() == names
     bare = SCut().fit_scores(np.eye(3)[[0, 1, 2] * 8], y)
     assert bare.classes_.tolist() == [1, "b", "c"]
-    with pytest.raises(UserError, match=r"cannot be sorted: NoneType, int, str. Use texts and"):
+    with pytest.raises(UserError, match=r"Row 2: None is a missing value, no label. Leave the"):
         SCut().fit_scores(np.eye(3), np.array([1, "b", None], dtype=object))
+    with pytest.raises(UserError, match=r"cannot be sorted: bytes, int, str. Use texts and"):
+        SCut().fit_scores(np.eye(3), np.array([1, "b", b"c"], dtype=object))
 
 
 # -- rules by name ------------------------------------------------------------------------------

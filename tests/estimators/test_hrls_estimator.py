@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.rls import HierarchicalRLS, descend
+from linnaeus.estimators.hrls import HierarchicalRLS, descend
 from linnaeus.kernels import LinearKernel, SpectrumKernel
 
 

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from linnaeus import MulticlassSVM, OrthogonalTransfer, Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.orthogonal import path_margins
+from linnaeus.estimators.ot import path_margins
 from linnaeus.inference import paths
 from linnaeus.io import read_collection
 from linnaeus.solvers.recursive import ot_rda_fast

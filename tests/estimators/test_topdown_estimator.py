@@ -21,7 +21,7 @@ from topdown_problems import DAG, DECODES, TIGHT, TREE, label_sets, local_scores
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.flat import FlatSVM
+from linnaeus.estimators.svm import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 
 # -- local problems -----------------------------------------------------------------------------

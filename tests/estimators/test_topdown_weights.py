@@ -14,7 +14,7 @@ from topdown_problems import TIGHT, TREE, label_sets, local_scores, points
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.flat import FlatSVM
+from linnaeus.estimators.svm import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 
 METHODS = [

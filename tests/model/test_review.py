@@ -7,11 +7,11 @@ import pytest
 
 from linnaeus import Taxonomy, load
 from linnaeus.collection import Part
-from linnaeus.decisions.counting import VALUES
 from linnaeus.errors import UserError
+from linnaeus.experiments import tune
 from linnaeus.methods import parse_parameters, write_parameters
+from linnaeus.metrics.counts import VALUES
 from linnaeus.model import train
-from linnaeus.search import tune
 from linnaeus.synthetic import newsroom
 from linnaeus.workflow.predicting import Answers
 from small_data import write_folder
@@ -148,7 +148,7 @@ def test_an_inner_label_has_its_own_score_and_probability(whole):
 
 
 def test_scores_of_labels_are_lifted_in_reports_where_every_node_has_labels():
-    from linnaeus.comparison import single
+    from linnaeus.experiments import judge_model
     from linnaeus.metrics.sweep import sweep
 
     part = part_of([["cat"], ["dog"], ["animal"], ["plant"], ["oak"], ["cat", "oak"]])
@@ -159,5 +159,5 @@ def test_scores_of_labels_are_lifted_in_reports_where_every_node_has_labels():
         sweep(TREE, part.labels, scores, model.columns, lifted=lifted).best["f1"]
         for lifted in (True, False)
     )
-    found = single(model, part).standings[0].sweep
+    found = judge_model(model, part).results[0].sweep
     assert found.best["f1"] == pytest.approx(lifted) != pytest.approx(not_lifted)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from contests import made_up
+from comparisons import made_up
 from linnaeus.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from contests import NASTY, made_up
+from comparisons import NASTY, made_up
 from linnaeus.report import page, render_report, tables, write_report
 
 pytest.importorskip("jinja2")
@@ -43,13 +43,13 @@ def without_plotly(text):
 
 
 @pytest.fixture(scope="module")
-def contest():
+def comparison():
     return made_up(folds=4)
 
 
 @pytest.fixture(scope="module")
-def text(contest):
-    return render_report(contest)
+def text(comparison):
+    return render_report(comparison)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_data_cannot_become_mark_up(text, parsed):
     assert all("application/json" in s or s == "<script>" for s in scripts)
 
 
-def test_the_page_says_who_is_best_and_what_marks_mean(contest, parsed):
+def test_the_page_says_who_is_best_and_what_marks_mean(comparison, parsed):
     said = " ".join("".join(parsed.text).split())
     assert "good is best in micro F1" in said.replace("\u00a0", " ")
     assert "Holm's correction" in said
@@ -104,8 +104,8 @@ def test_the_page_says_who_is_best_and_what_marks_mean(contest, parsed):
     assert "12 kB" in said and "1.0e-04" in said
 
 
-def test_the_best_is_bold_and_the_others_are_marked(contest):
-    rows = tables.figure_rows(contest)
+def test_the_best_is_bold_and_the_others_are_marked(comparison):
+    rows = tables.figure_rows(comparison)
     assert [row["name"] for row in rows] == ["good", "fair", "poor"]
     assert rows[0]["cells"][0]["best"] and not rows[1]["cells"][0]["best"]
     assert [row["cells"][0]["mark"] for row in rows] == ["", "**", "**"]
@@ -114,10 +114,10 @@ def test_the_best_is_bold_and_the_others_are_marked(contest):
 
 
 def test_a_single_model_has_no_marks_and_no_tests():
-    contest = made_up(noise={"mine": 0.2})
-    alone = type(contest)(
-        contest.taxonomy, contest.setting, contest.standings[:1], contest.truth,
-        contest.train_counts,
+    comparison = made_up(noise={"mine": 0.2})
+    alone = type(comparison)(
+        comparison.taxonomy, comparison.setting, comparison.results[:1], comparison.truth,
+        comparison.train_counts,
     )  # fmt: skip
     text = without_plotly(render_report(alone))
     said = " ".join("".join(Page(text).text).split())
@@ -126,21 +126,21 @@ def test_a_single_model_has_no_marks_and_no_tests():
     assert "by the bootstrap over test rows" in said
 
 
-def test_a_contest_without_results_still_makes_a_page():
+def test_a_comparison_without_results_still_makes_a_page():
     text = render_report(made_up(noise={}))
     assert "Plotly" not in text and len(text) < 50_000
     assert "No method has a result." in "".join(Page(text).text)
 
 
 def test_perfect_predictions_and_rows_without_texts():
-    contest = made_up(noise={"perfect": 0.0, "also": 0.0}, texts=False)
-    said = "".join(Page(without_plotly(render_report(contest))).text)
+    comparison = made_up(noise={"perfect": 0.0, "also": 0.0}, texts=False)
+    said = "".join(Page(without_plotly(render_report(comparison))).text)
     assert "Mistakes worth reading" not in said and "Confused labels" not in said
 
 
-def test_the_file_is_written_whole_or_not_at_all(contest, tmp_path, monkeypatch):
+def test_the_file_is_written_whole_or_not_at_all(comparison, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
-    write_report(contest, path)
+    write_report(comparison, path)
     before = path.read_text(encoding="utf-8")
     assert before.startswith("<!doctype html>") and before.rstrip().endswith("</html>")
 
@@ -149,13 +149,13 @@ def test_the_file_is_written_whole_or_not_at_all(contest, tmp_path, monkeypatch)
 
     monkeypatch.setattr(page, "_content", broken)
     with pytest.raises(KeyboardInterrupt):
-        write_report(contest, path)
+        write_report(comparison, path)
     assert path.read_text(encoding="utf-8") == before
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
 @pytest.mark.parametrize("package", ["jinja2", "plotly"])
-def test_a_missing_package_is_named_with_its_extra(contest, monkeypatch, package):
+def test_a_missing_package_is_named_with_its_extra(comparison, monkeypatch, package):
     import sys
 
     from linnaeus.errors import MissingExtraError
@@ -163,7 +163,7 @@ def test_a_missing_package_is_named_with_its_extra(contest, monkeypatch, package
     hidden = "plotly.offline" if package == "plotly" else package
     monkeypatch.setitem(sys.modules, hidden, None)
     with pytest.raises(MissingExtraError, match=rf"needs the package '{package}'.*\[report\]"):
-        render_report(contest)
+        render_report(comparison)
 
 
 @pytest.mark.parametrize(

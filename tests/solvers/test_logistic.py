@@ -188,12 +188,12 @@ def test_classes_that_have_converged_leave_the_block(monkeypatch):
     weight[6:] = 100.0  # the last three are hard
     widths = []
 
-    class Watched(logistic._Run):
+    class Watched(logistic._LogisticRun):
         def sweep(self, order):
             widths.append(self.W.shape[1])
             super().sweep(order)
 
-    monkeypatch.setattr(logistic, "_Run", Watched)
+    monkeypatch.setattr(logistic, "_LogisticRun", Watched)
     monkeypatch.setattr(coordinate_ascent, "TOO_SLOW", np.inf)
     together = logistic.solve(X, Y, class_weight=weight, tol=1e-9, dtype=np.float64)
     assert widths[0] == 9 and widths[-1] == 3

@@ -19,7 +19,7 @@ from linnaeus.model import train
 from linnaeus.storage import document
 from linnaeus.synthetic import newsroom
 
-NAMES = ["arrays.safetensors", "model.json", "taxonomy.tsv", "vocabulary.json"]
+NAMES = ["arrays.safetensors", "model.json", "taxonomy.tsv", "vocabulary.json"]  # and made.json
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_estimators_have_a_method_to_be_saved_with(tmp_path):
     again = linnaeus.load(tmp_path / "m")
     assert_same(model, again)
     assert_same(model.predict(X), again.predict(X))
-    assert sorted(os.listdir(tmp_path / "m")) == NAMES
+    assert sorted(os.listdir(tmp_path / "m")) == sorted([*NAMES, "made.json"])
 
 
 def test_decisions_have_one_too(tmp_path):
@@ -79,7 +79,7 @@ def test_a_fresh_process_loads_and_answers(folder, tmp_path):
 
 def test_what_is_told_about_a_model(folder):
     told = storage.read_about(folder)
-    assert told["format"] == "linnaeus model" and told["format_version"] == 1
+    assert told["format"] == "linnaeus model" and told["format_version"] == 2
     assert told["linnaeus"] == linnaeus.__version__
     assert told["about"]["class"] == "FlatSVM"
     assert told["about"]["parameters"]["C"] == 1.0
@@ -88,6 +88,7 @@ def test_what_is_told_about_a_model(folder):
     }  # fmt: skip
     assert sorted([*told["files"], "model.json"]) == NAMES
     assert "state" not in told
+    assert told["made"]["versions"]["linnaeus"] == linnaeus.__version__
     for name, known in told["files"].items():
         raw = (folder / name).read_bytes()
         assert known == {"size": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
@@ -236,6 +237,8 @@ def test_the_message_names_file_and_remedy(folder):
     [
         lambda e: e["state"].update({"$object": "os:system"}),
         lambda e: e["state"].update({"$object": "builtins:exec"}),
+        lambda e: e["state"].update({"$object": "linnaeus.estimators.flat:FlatSVM"}),
+        lambda e: e["files"].update({"made.json": {"size": 1, "sha256": ""}}),
         lambda e: e["state"]["attributes"].update(
             coef_={"$object": "pathlib:Path", "attributes": {}}
         ),
@@ -271,15 +274,33 @@ def test_odd_documents_are_refused(folder):
 
 
 def test_a_newer_format_asks_for_an_upgrade(folder):
-    rewritten(folder, lambda e: e.update(format_version=2))
+    rewritten(folder, lambda e: e.update(format_version=3))
     for read in (storage.load, storage.read_about):
         with pytest.raises(
-            UserError, match=r"written by a newer linnaeus \(format 2\); this one reads 1. Upgrade"
+            UserError, match=r"by a newer linnaeus \(format 3\); this one reads 1 to 2. Upgrade"
         ):
             read(folder)
-    rewritten(folder, lambda e: e.update(format_version="one"))
-    with pytest.raises(UserError, match="of the unknown format 'one'; this linnaeus reads 1"):
+
+
+@pytest.mark.parametrize("version", ["one", 0, -1, True, 1.0, None, [2]])
+def test_an_unknown_format_is_refused_by_name(folder, version):
+    rewritten(folder, lambda e: e.update(format_version=version))
+    for read in (storage.load, storage.read_about):
+        with pytest.raises(UserError) as error:
+            read(folder)
+        told = f"of the unknown format {version!r}; this linnaeus reads 1 to 2."
+        assert told in str(error.value)
+
+
+def test_an_unknown_class_is_refused_by_name(folder):
+    rewritten(folder, lambda e: e["state"].update({"$object": "linear-svn"}))
+    with pytest.raises(FormatError) as error:
         storage.load(folder)
+    assert str(error.value) == (
+        f"{folder / 'model.json'}: it cannot be loaded: it names the class 'linear-svn', which a "
+        f"model may not hold. Load only models that linnaeus has saved; a newer version may know "
+        f"this class."
+    )
 
 
 # -- paths ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from storage_objects import CASES, TAX, X, Y, assert_same, fitted, text_pipeline
 import linnaeus
 from linnaeus import FlatSVM, Taxonomy, decisions, kernels
 from linnaeus.errors import UserError
-from linnaeus.storage import allowed
+from linnaeus.storage import registry
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
@@ -36,7 +36,7 @@ def through_json(value, **options):
     numbers = {
         name: np.array(a, a.dtype.newbyteorder("="), order="C") for name, a in found.arrays.items()
     }
-    return from_state(State(tree, texts, numbers), **options)
+    return from_state(State(tree, texts, numbers, seconds=found.seconds), **options)
 
 
 def answers(model, inputs):
@@ -60,12 +60,7 @@ def test_every_case_of_the_table_is_an_estimator_that_is_exported():
     }
 
 
-def test_every_allowed_class_exists_and_is_found_by_its_type():
-    for name in allowed.ALLOWED:
-        assert allowed.name_of(allowed.class_named(name)) == name
-
-
-def test_every_estimator_decision_kernel_and_vectoriser_is_allowed():
+def test_every_estimator_decision_kernel_and_vectoriser_has_a_tag():
     public = [getattr(linnaeus, name) for name in linnaeus.__all__]
     public += [getattr(decisions, name) for name in decisions.__all__]
     public += [getattr(kernels, name) for name in kernels.__all__]
@@ -78,7 +73,7 @@ def test_every_estimator_decision_kernel_and_vectoriser_is_allowed():
         and kind not in (decisions.Decision, kernels.Kernel)
     ]
     assert len(wanted) > 30
-    assert [kind for kind in wanted if allowed.name_of(kind) is None] == []
+    assert [kind for kind in wanted if registry.tag_of(kind) is None] == []
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -404,7 +399,7 @@ def test_deep_nesting_is_refused():
         from_state(State(tree, {}, {}))
 
 
-FLAT = "linnaeus.estimators.flat:FlatSVM"
+FLAT = "flat-svm"
 A = {"a": np.arange(3), "b": np.array([0, 1, 9], np.int32), "f": np.ones(2)}
 CSR = {"$sparse": "csr_array", "shape": [2, 2], "data": {"$array": "f"}}
 
@@ -417,16 +412,16 @@ CSR = {"$sparse": "csr_array", "shape": [2, 2], "data": {"$array": "f"}}
         {"$object": "builtins:object", "attributes": {}},
         {"$object": "subprocess:Popen", "attributes": {"args": "true"}},
         {"$object": "linnaeus.files:LineReader", "attributes": {}},
-        {"$object": "linnaeus.estimators.flat:np", "attributes": {}},
-        {"$object": "linnaeus.estimators.flat", "attributes": {}},
+        {"$object": "linnaeus:FlatSVM", "attributes": {}},
+        {"$object": "linnaeus.estimators.flat:FlatSVM", "attributes": {}},
         {"$object": ["os", "system"], "attributes": {}},
         {"$object": FLAT},
         {"$object": FLAT, "attributes": [1]},
-        {"$object": "linnaeus.decisions.labels:Form", "attributes": {}},
+        {"$object": "label-form", "attributes": {}},
         {"$named": FLAT, "fields": {}},
         {"$named": "builtins:tuple", "fields": {}},
-        {"$named": "linnaeus.decisions.labels:Form", "fields": {"kind": "one"}},
-        {"$named": "linnaeus.decisions.labels:Form", "fields": {"kind": 1, "names": 2, "x": 3}},
+        {"$named": "label-form", "fields": {"kind": "one"}},
+        {"$named": "label-form", "fields": {"kind": 1, "names": 2, "x": 3}},
         {"$reduce": ["os.system", ["true"]]},
         {"$same": "model/nothing"},
         {"$same": ["model"]},
@@ -479,7 +474,7 @@ def test_crafted_states_are_refused(tree):
 
 
 def test_nothing_is_imported_for_a_name_outside_the_table(monkeypatch):
-    monkeypatch.setattr(allowed.importlib, "import_module", lambda name: pytest.fail(name))
+    monkeypatch.setattr(registry.importlib, "import_module", lambda name: pytest.fail(name))
     with pytest.raises(UserError, match="'antigravity:fly', which a model may not hold"):
         from_state(State({"$object": "antigravity:fly", "attributes": {}}, {}, {}))
 

@@ -123,7 +123,7 @@ def test_labels_come_in_many_forms():
     tax = Taxonomy.from_edges(DIAMOND)
     one = tax.encode(["c", "d"])
     assert tax.decode(one) == [["c"], ["d"]]
-    assert tax.decode(tax.encode([["c", "c"], [], None, ("a",)])) == [["c"], [], [], ["a"]]
+    assert tax.decode(tax.encode([["c", "c"], [], ("a",)])) == [["c"], [], ["a"]]
     assert tax.decode(tax.encode(np.array(["d", "c"]))) == [["d"], ["c"]]
     assert tax.decode(np.array([0, 1, 0, 0, 1])) == [["a", "d"]]
     assert tax.decode(tax.closure([["c"], ["d"]])) == [["r", "a", "b", "c"], ["r", "b", "d"]]
@@ -225,7 +225,9 @@ def test_an_indicator_comes_in_many_forms():
     closed = [[1, 1, 0, 1, 0]]
     assert tax.closure(np.array([[0, 0, 0, 1, 0]])).tolist() == closed
     assert tax.closure(pd.DataFrame([[0, 0, 0, 1, 0]])).tolist() == closed
-    assert tax.closure([[0, 0, 0, 1, 0]]).tolist() == closed  # repeats: no list of labels
+    assert tax.decode(tax.closure([[0, 0, 0, 1, 0]])) == [[0, 1]]  # 0 and 1 are labels here
+    text = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("a", "d")])
+    assert text.closure([[0, 0, 0, 1, 0]]).tolist() == closed
     assert tax.decode(tax.closure([[3]])) == [[0, 1, 3]]
     signs = tax.closure(np.array([[-1, -1, -1, 1, -1]]))
     assert signs.tolist() == [[1, 1, -1, 1, -1]]

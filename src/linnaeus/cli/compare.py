@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -24,51 +25,125 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from linnaeus.comparison import Contest
+    from linnaeus.experiments import Comparison
+    from linnaeus.workflow.comparing import Compared
 
 REPORT = Path("comparison.html")
+_CUTS = {"instance": "instance", "zero": "zero", "own": None}
+_Number = TypeVar("_Number", int, float)
 
 Methods = Annotated[
     str,
     typer.Option(
-        "--methods",
-        "-m",
-        help="Methods with commas between them, as linnaeus methods lists them. svm:flat leaves "
-        "out the taxonomy, svm:random takes a random one, svm:learned learns one.",
+        "--methods", "-m",
+        help="Comma-separated methods; see linnaeus methods. svm:flat leaves out the taxonomy, "
+        "svm:random uses random ones, svm:learned learns one from the training rows.",
     ),
-]
+]  # fmt: skip
 Folds = Annotated[
     int | None,
     typer.Option(
-        "--folds",
-        "-k",
-        min=2,
-        help="Divide the training part into so many folds. If neither --folds nor --test is "
-        "given: the test part, or 5 folds where there is none.",
-        show_default=False,
+        "--folds", "-k", min=2,
+        help="Number of cross-validation folds of the training part. Without --folds, --test, "
+        "--few and --sets: the test part, or 5 folds if there is none (with --rankings 10 folds).",
+    ),
+]  # fmt: skip
+Test = Annotated[bool, typer.Option("--test", help="Judge by the test part.")]
+Few = Annotated[
+    str | None,
+    typer.Option(
+        help="Train on this many rows per class, for example 1,5,20, test on all others, and "
+        "compare rankings."
     ),
 ]
-Test = Annotated[bool, typer.Option("--test", help="Judge by the test part.")]
+Sets = Annotated[
+    bool,
+    typer.Option(
+        "--sets",
+        help="Choose C for each method by cross-validation, then compare label sets on the test "
+        "part (a quarter of the training part if there is none).",
+    ),
+]
+Rankings = Annotated[
+    bool,
+    typer.Option(
+        "--rankings",
+        help="Compare rankings of all classes instead of label sets, on folds of the training "
+        "part.",
+    ),
+]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
-        "--parameter",
-        "-p",
-        help="name=value goes to every method that has the parameter, method.name=value to one.",
+        "--parameter", "-p",
+        help="name=value goes to every method that has the parameter, method.name=value to one. "
+        "Repeatable.",
+    ),
+]  # fmt: skip
+Rule = Annotated[
+    str | None,
+    typer.Option(
+        help="How scores become label sets. If not given, each method gets the rule that is best "
+        "on held-out scores."
     ),
 ]
-Rule = Annotated[
-    str,
+Repetitions = Annotated[
+    int | None,
     typer.Option(
-        "--rule",
-        help="How scores become label sets; auto takes for each method the rule that is best on "
-        "held-out scores.",
+        "--repetitions", "-r", min=1,
+        help="With --few: how often rows are drawn for each size (10).",
+    ),
+]  # fmt: skip
+Hierarchies = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="How many random taxonomies method:random stands for (1; with --few or --rankings 5).",
+    ),
+]
+Cs = Annotated[
+    str | None,
+    typer.Option(
+        help="With --sets: values of C to choose from, for example 0.1,1,10 (0.001 to 1,000). One "
+        "value is used as it is."
+    ),
+]
+Cv = Annotated[
+    int | None,
+    typer.Option(
+        help="With --sets: folds of the training part that choose C and the thresholds (5)."
+    ),
+]
+Cut = Annotated[
+    str | None,
+    typer.Option(
+        help="With --sets, if rows have several labels: instance (a threshold for each row, "
+        "learned from out-of-fold scores; the default), zero, or own (what the method itself "
+        "predicts)."
+    ),
+]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        help="With --few, --rankings or --sets: the method that the others are tested against "
+        "(the first)."
     ),
 ]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Where to write the report, an HTML file.")
-]
+    Path | None,
+    typer.Option(
+        "--output", "-o",
+        help="HTML file for the report (comparison.html). Not with --few, --rankings or --sets.",
+    ),
+]  # fmt: skip
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
+FLAGS = ("--sets", "--rankings")
+MODES = ("--folds", "--test", "--few", *FLAGS)
+ONLY = {  # options that go with some modes only; "" is the comparison with a report
+    "--rule": ("",), "--output": ("",), "--no-report": ("",), "--repetitions": ("--few",),
+    "--against": ("--few", "--rankings", "--sets"), "--cs": ("--sets",), "--cv": ("--sets",),
+    "--cut": ("--sets",),
+}  # fmt: skip
 
 
 def compare(
@@ -76,11 +151,20 @@ def compare(
     methods: Methods,
     folds: Folds = None,
     test: Test = False,
+    few: Few = None,
+    sets: Sets = False,
+    rankings: Rankings = False,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: Rule = "auto",
-    output: Output = REPORT,
+    rule: Rule = None,
+    repetitions: Repetitions = None,
+    hierarchies: Hierarchies = None,
+    cs: Cs = None,
+    cv: Cv = None,
+    cut: Cut = None,
+    against: Against = None,
+    output: Output = None,
     no_report: NoReport = False,
     skip_bad: SkipBad = False,
     json: Json = False,
@@ -88,71 +172,156 @@ def compare(
     seed: Seed = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Compare methods on the same rows, with tests of significance and an HTML report.
+    """Compare methods on the same rows and the same features, with tests of significance.
 
-    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --folds 5 -p C=1[/bold]
+    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --folds 5 -p C=1[/bold] writes an HTML
+    report that opens without a network: the table, F1 by level and by size of the classes, a map
+    of the taxonomy, calibration, cost, confused labels and mistakes.
 
-    The report is one file that opens without a network: the table, F1 by level and by size of
-    the classes, a map of the taxonomy, calibration, cost, confused labels and mistakes.
+    [bold]linnaeus compare DATA --methods svm,topdown,topdown:random --few 1,5,20[/bold] shows how
+    well classes are ranked with few examples of each, with paired permutation tests.
+
+    [bold]linnaeus compare DATA --methods svm,topdown,rr-svm --sets --cs 0.1,1,10[/bold] tunes C
+    first, then compares label sets, with standard errors, sign tests (micro F1) and Wilcoxon's
+    tests (macro F1).
     """
     from linnaeus.methods import parse_parameters
-    from linnaeus.workflow import comparing
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
+    if not names:
+        raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")
+    given = {
+        "--folds": folds, "--test": test, "--few": few, "--sets": sets, "--rankings": rankings,
+        "--rule": rule, "--repetitions": repetitions, "--cs": cs, "--cv": cv, "--cut": cut,
+        "--against": against, "--output": output, "--no-report": no_report,
+    }  # fmt: skip
+    mode = _mode(given)
+    options: dict[str, Any] = {
+        "parameters": parse_parameters(parameter or []), "features": features,
+        "feature_parameters": parse_parameters(feature or []), "hierarchies": hierarchies,
+        "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
+    }  # fmt: skip
+    own = {name[2:]: v for name, v in given.items() if _is(v) and name not in FLAGS}
+    run = {"--sets": _sets, "--few": _rankings, "--rankings": _rankings}.get(mode, _report)
     with progress(quiet or json) as step:
-        done = comparing.compare(
-            data, names, folds=folds, test=test, parameters=parse_parameters(parameter or []),
-            features=features, feature_parameters=parse_parameters(feature or []), rule=rule,
-            output=None if no_report else output, skip_bad=skip_bad, seed=seed, jobs=jobs,
-            step=step,
-        )  # fmt: skip
+        done = run(data, names, own, **options, step=step)
     print_skipped(done.skipped)
+    _print(done, json)
+
+
+def _report(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow.comparing import compare
+
+    output = own.pop("output", REPORT)
+    where = None if own.pop("no-report", False) else output
+    return compare(data, methods, output=where, **own, **options)
+
+
+def _sets(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow.comparing import compare_label_sets
+
+    cut = own.pop("cut", "instance")
+    if cut not in _CUTS:
+        raise UserError(f"--cut is {cut!r}. Use one of: {', '.join(_CUTS)}.")
+    if "cs" in own:
+        own["Cs"] = _numbers("--cs", own.pop("cs"), float)
+    return compare_label_sets(data, methods, cut=_CUTS[cut], **own, **options)
+
+
+def _rankings(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
+    from linnaeus.workflow.comparing import compare_rankings
+
+    if "few" in own:
+        own["few"] = _numbers("--few", own["few"], int)
+    return compare_rankings(data, methods, **own, **options)
+
+
+def _print(done: Compared, json: bool) -> None:
+    """The result, for a person or for machines; an error where there is none."""
+    from linnaeus.experiments import Comparison
+
+    found = done.found
     if json:
-        where = None if done.report is None else str(done.report)
-        print_json(done.contest.to_dict() | {"report": where})
+        where = {} if not isinstance(found, Comparison) else {"report": done.report}
+        print_json(found.to_dict() | where)
+    elif isinstance(found, Comparison):
+        present(found, done.report)
     else:
-        present(done.contest, done.report)
-    if not done.contest.ranked:
+        print(found.table())
+    if not found.has_results:
         raise UserError("No method has a result; the reasons are above.")
 
 
-def present(contest: Contest, report: Path | None, console: Console | None = None) -> None:
+def _is(value: Any) -> bool:
+    """Whether an option is given."""
+    return value is not None and value is not False
+
+
+def _mode(given: Mapping[str, Any]) -> str:
+    """What is compared: "" for a report, "--few", "--rankings" or "--sets"."""
+    chosen = [name for name in MODES if _is(given[name])]
+    rows = [name for name in chosen if name != "--rankings"]
+    if len(rows) > 1:
+        raise UserError(
+            f"{rows[0]} and {rows[1]} both say which rows methods are judged by. Use one of them."
+        )
+    if "--rankings" in chosen and rows and rows[0] in ("--test", "--sets"):
+        raise UserError(f"--rankings does not go with {rows[0]}. Use --folds or --few with it.")
+    mode = next((name for name in ("--few", "--sets", "--rankings") if name in chosen), "")
+    for option, modes in ONLY.items():
+        if _is(given[option]) and mode not in modes:
+            fit = [name or "a comparison on folds or the test part" for name in modes]
+            without = f" Leave it out, or leave out {mode}." if mode else f" Add {fit[0]}."
+            raise UserError(f"{option} is for {' or '.join(fit)}.{without}")
+    return mode
+
+
+def _numbers(option: str, text: str, kind: Callable[[str], _Number]) -> list[_Number]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(
+            f"{option} is {text!r}. Write numbers with commas, such as 1,5,10."
+        ) from None
+
+
+def present(comparison: Comparison, report: Path | None, console: Console | None = None) -> None:
     """The table, the verdict, the failures, and where the report is."""
-    from linnaeus.comparison import verdict
+    from linnaeus.experiments import verdict
 
     if console is None:
         from rich.console import Console
 
         console = Console(highlight=False, soft_wrap=True)
-    if contest.ranked:
+    if comparison.ranked:
         console.width = max(console.width, 100)
-        console.print(f"{contest.setting.data}: {contest.setting}", markup=False)
-        console.print(_table(contest))
+        console.print(f"{comparison.setting.data}: {comparison.setting}", markup=False)
+        console.print(_table(comparison))
         console.print(
             "bold: the best; ± one standard error; worse than the best by more than chance: "
             "* p < 5 %, ** p < 1 %",
             style="dim",
         )
-        for sentence in verdict(contest):
+        for sentence in verdict(comparison):
             console.print(sentence, markup=False)
-    for standing in contest.failed:
-        console.print(f"{standing.name}: {standing.error}", markup=False, style="red")
+    for result in comparison.failed:
+        console.print(f"{result.name}: {result.error}", markup=False, style="red")
     if report is not None:
         console.print(f"The report is in {report}.", markup=False)
 
 
-def _table(contest: Contest) -> Table:
+def _table(comparison: Comparison) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from linnaeus.comparison import FIGURES
+    from linnaeus.experiments import FIGURES
 
     table = Table("method", box=None, pad_edge=False)
     for title in (*FIGURES.values(), "CPU s"):
         table.add_column(title, justify="right", no_wrap=True)
-    marks = {figure: contest.marks(figure) for figure in FIGURES}
-    best = {figure: contest.best(figure).figures[figure] for figure in FIGURES}
-    for s in contest.ranked:
+    marks = {figure: comparison.marks(figure) for figure in FIGURES}
+    best = {figure: comparison.best(figure).figures[figure] for figure in FIGURES}
+    for s in comparison.ranked:
         cells = [
             Text.assemble(
                 (f"{value:.4f}", "bold" if value == best[figure] else ""),

@@ -55,7 +55,7 @@ def demo(
 
 def present(result: DemoResult, console: Console) -> None:
     """The whole story for a terminal: the data, the comparison, one prediction, what next."""
-    from linnaeus.cli.compare import present as present_contest
+    from linnaeus.cli.compare import present as present_comparison
 
     data, test = result.collection, result.collection.part("test")
     console.print(f"[bold]The newsroom[/bold]: {repr(data.taxonomy).strip('<>')}")
@@ -63,9 +63,9 @@ def present(result: DemoResult, console: Console) -> None:
     for root in data.taxonomy.roots:
         console.print(f"  {_family(data.taxonomy, root)}", markup=False)
     console.print(f"\n[bold]Two methods on the same stories[/bold] ({_seconds(result)})")
-    present_contest(result.contest, None, console)
+    present_comparison(result.comparison, None, console)
     console.print(f"\n[bold]How well {result.model.about['method']} did[/bold]")
-    console.print(str(result.contest.ranked[0].report), markup=False)
+    console.print(str(result.comparison.ranked[0].report), markup=False)
     console.print("\n[bold]One story[/bold]")
     console.print((test.texts or [])[result.example], markup=False)
     console.print("\n[bold]and where it was put[/bold] (✓ right, ✗ wrong, ○ missed; with scores)")

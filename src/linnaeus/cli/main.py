@@ -11,21 +11,20 @@ import typer
 
 from linnaeus import __version__
 from linnaeus.cli import (
-    bench,
     compare,
+    compile_,
     demo,
     evaluate,
     explain,
     import_,
     methods,
     predict,
-    protocol,
     rule,
     taxonomy,
     train,
     tune,
 )
-from linnaeus.cli.output import print_error
+from linnaeus.cli.output import print_error, tell_of_compiling
 from linnaeus.errors import UserError
 
 app = typer.Typer(
@@ -46,14 +45,13 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("compare")(compare.compare)
+app.command("compile")(compile_.compile_)
 app.command("explain")(explain.explain)
 app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
 app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
-app.command("protocol")(protocol.protocol)
 app.add_typer(taxonomy.app, name="taxonomy")
-app.add_typer(bench.app, name="bench")
 
 
 def _version(wanted: bool) -> None:
@@ -76,8 +74,10 @@ def run(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows another
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    tell_of_compiling(given)
     try:
-        app(args=list(sys.argv[1:] if arguments is None else arguments))
+        app(args=given)
     except (UserError, OSError) as error:
         print_error(str(error))
         sys.exit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,22 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
     lines = [f"Skipped {len(messages):,} bad rows:", *messages[:shown]]
     more = [f"and {len(messages) - shown:,} more"] if len(messages) > shown else []
     print("\n  ".join(lines + more), file=sys.stderr)
+
+
+class _Told(logging.Handler):
+    """Messages on standard error as it is now: above a bar, where one is shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(record.getMessage(), file=sys.stderr)
+
+
+def tell_of_compiling(arguments: Sequence[str]) -> None:
+    """Let a first call that compiles say so, to somebody who watches a terminal."""
+    log = logging.getLogger("linnaeus.compiled")
+    log.handlers = [handler for handler in log.handlers if not isinstance(handler, _Told)]
+    if sys.stderr.isatty() and not {"--quiet", "-q", "--json"} & set(arguments):
+        log.addHandler(_Told(logging.INFO))
+        log.setLevel(logging.INFO)
 
 
 @contextmanager

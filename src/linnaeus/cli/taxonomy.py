@@ -11,7 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from linnaeus.cli.options import Format, Jobs, Json, Quiet, Seed, TaxonomyPath
+from linnaeus.cli.options import (
+    FeatureParameters,
+    Features,
+    Format,
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    TaxonomyPath,
+)
 from linnaeus.cli.output import print_json, progress
 from linnaeus.errors import UserError
 
@@ -165,9 +174,9 @@ def learn(
     branching: Annotated[
         int | None, typer.Option("--branching", "-b", help="Maximum number of children (kmeans).")
     ] = None,
-    metric: Annotated[
-        str, typer.Option("--metric", help="Distance: euclidean or cosine.")
-    ] = "euclidean",
+    metric: Annotated[str, typer.Option("--metric", help="euclidean or cosine.")] = "euclidean",
+    features: Features = "auto",
+    feature: FeatureParameters = None,
     to: Annotated[
         str | None, typer.Option("--to", "-t", help="Output format, if the name does not give it.")
     ] = None,
@@ -183,12 +192,14 @@ def learn(
     Example: [bold]linnaeus taxonomy learn DATA -o learned.tsv --levels 2[/bold]
     """
     from linnaeus import workflow
+    from linnaeus.methods import parse_parameters
 
     options = {"method": method, "metric": metric, "branching": branching, "random_state": seed}
     with progress(quiet or json) as step:
         result = workflow.learn_taxonomy(
-            data, output, to, step, jobs, levels=_levels(levels), **options
-        )
+            data, output, to, step, jobs, features, parse_parameters(feature or []),
+            levels=_levels(levels), **options,
+        )  # fmt: skip
     if json:
         print_json(result.summary)
     elif not quiet:

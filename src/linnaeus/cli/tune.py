@@ -93,8 +93,8 @@ def tune(
     Ctrl-C does no harm: the same command goes on where it was stopped. The best of many settings
     looks a little better than it is; judge the model by other rows, with linnaeus evaluate.
     """
+    from linnaeus.experiments import parse_grid
     from linnaeus.methods import parse_parameters
-    from linnaeus.search import parse_grid
     from linnaeus.workflow import tuning
 
     silent = quiet or json
@@ -122,7 +122,7 @@ def present(found: Searched) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    from linnaeus.search import setting
+    from linnaeus.experiments import setting_words
 
     tuned = found.tuned
     console = Console(highlight=False, soft_wrap=True)
@@ -132,12 +132,12 @@ def present(found: Searched) -> None:
         console.print(f"and {rest:,} more, {'in the model' if found.path else 'with --json'}")
     console.print()
     line(console, "Method", tuned.method, tuned.why)
-    line(console, "Chosen", ", ".join(setting(tuned.best)), _value(tuned.best, tuned.metric))
+    line(console, "Chosen", ", ".join(setting_words(tuned.best)), _value(tuned.best, tuned.metric))
     console.print(f"[bold]{'Gain':<9}[/bold] {_gain(tuned.best, tuned.default)}")
     seconds = f"{tuned.seconds:.1f} s" + (f", {tuned.resumed} units resumed" * (tuned.resumed > 0))
     console.print(f"[bold]{'Search':<9}[/bold] {tuned.fits} fits, {tuned.folds} folds, {seconds}")
-    if tuned.doubts:
-        console.print(f"{tuned.doubts} fits stopped before they reached their tolerance.")
+    if tuned.unconverged:
+        console.print(f"{tuned.unconverged} fits stopped before they reached their tolerance.")
     if found.path:
         console.print(f"[bold]{'Model':<9}[/bold] {escape(found.path)}")
     console.print(f"By hand:  [bold]{escape(found.command)}[/bold]")
@@ -149,7 +149,7 @@ def _table(rows: list[dict[str, Any]], metric: str) -> Any:
     from rich.markup import escape
     from rich.table import Table
 
-    from linnaeus.search import setting
+    from linnaeus.experiments import setting_words
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column in (metric.replace("_", " "), "error", "labels a row", "seconds"):
@@ -157,7 +157,7 @@ def _table(rows: list[dict[str, Any]], metric: str) -> Any:
     table.add_column("rule")
     table.add_column("setting", overflow="fold")
     for row in rows:
-        *named, rule = setting(row)
+        *named, rule = setting_words(row)
         error = "" if row["error"] is None else f"{row['error']:.3f}"
         numbers = (f"{row['mean']:.3f}", error, f"{row['labels_per_row']:.2f}")
         table.add_row(*numbers, f"{row['seconds']:.1f}", rule, escape(" ".join(named)))

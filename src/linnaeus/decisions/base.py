@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus import storage
-from linnaeus.decisions import labels, scoring
-from linnaeus.errors import UserError
+from linnaeus.decisions import scoring
+from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
+from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import name_array
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -65,9 +65,9 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """The label sets of a block of rows."""
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
 
-    def _target(self, form: labels.Form, Y: sp.csr_array, y: Any) -> tuple[sp.csr_array, Any]:
+    def _target(self, given: Labels) -> tuple[sp.csr_array, Any]:
         """The true label sets, and what the estimator is fitted on."""
-        return Y, Y if form.kind == "lists" else y
+        return given.Y, given.Y if given.form.kind == "lists" else given.given
 
     def _decided_names(self, columns: tuple[Any, ...]) -> tuple[Any, ...]:
         """The labels decided on, given the labels that are scored."""
@@ -89,8 +89,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
-        y : one label per row; an indicator, dense or sparse, over the estimator's classes or the
-            nodes of the taxonomy; or with a taxonomy lists of labels
+        y : labels in any form (see `linnaeus.labels`); an indicator is over the estimator's
+            classes or the nodes of the taxonomy
         """
         if self.estimator is None:
             raise UserError(
@@ -102,8 +102,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         self.score_method_ = scoring.score_method(self.estimator)
-        form, Y = labels.learn(y, self.taxonomy)
-        Y, target = self._target(form, Y, y)
+        given = taught(y, self.taxonomy)
+        form, (Y, target) = given.form, self._target(given)
         X, target = indexable(X, target)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
@@ -128,8 +128,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Labels without a column are left out, unless their ancestors are decided on.
         """
         matrix = rows.as_matrix(scores)
-        form, indicator = labels.learn(Y, self.taxonomy)
-        indicator, _ = self._target(form, indicator, Y)
+        given = taught(Y, self.taxonomy)
+        form, (indicator, _) = given.form, self._target(given)
         if matrix.shape[0] != indicator.shape[0]:
             raise UserError(
                 f"There are {matrix.shape[0]} rows of scores and {indicator.shape[0]} label sets. "
@@ -140,14 +140,14 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             form,
             self._columns_of(n_columns, form)
             if columns is None
-            else labels.checked_columns(columns, n_columns, self.taxonomy),
+            else checked_columns(columns, n_columns, self.taxonomy),
         )
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
         return self
 
     def _remember(
-        self, form: labels.Form, columns: tuple[Any, ...], closing: Taxonomy | None = None
+        self, form: Form, columns: tuple[Any, ...], closing: Taxonomy | None = None
     ) -> None:
         """Keep what the labels are; `closing`, if the estimator learns from closed sets."""
         self.form_ = form
@@ -159,8 +159,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         else:
             self.classes_ = name_array(self.names_)
 
-    def _truth(self, form: labels.Form, Y: sp.csr_array) -> sp.csr_array:
-        truth = labels.over(form, Y, self.names_)
+    def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
+        truth = moved(Y, form.names, self.names_)
         return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
@@ -171,9 +171,14 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
-        return scoring.held_out(self.estimator, X, target, splits, self.columns_, self.form_)
+        found = scoring.out_of_fold(
+            self.estimator, X, target, splits, self.columns_,
+            lambda fitted: scoring.scored_names(fitted, self.form_),
+        )  # fmt: skip
+        at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
+        return at, found.scores[::-1][last]
 
-    def _columns_of(self, n_columns: int, form: labels.Form | None) -> tuple[Any, ...]:
+    def _columns_of(self, n_columns: int, form: Form | None) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix."""
         tax = self.taxonomy
         known = [form.names] if form is not None and form.kind != "one" else []
@@ -206,7 +211,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """Label sets in the form that was taught; where that is one label, the best decided on."""
         scores = self._scores(X)
         if self.form_.kind != "one":
-            return labels.restore(self.form_, self.decide(scores), self.names_)
+            return self.form_.answer(self.decide(scores), self.names_)
         best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
         return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
 
@@ -224,7 +229,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def _unfitted(self, columns: tuple[Any, ...]) -> Decision:
         """A copy that decides without having learned, for a rule that learns nothing."""
         copy: Decision = clone(self)
-        copy._remember(labels.Form("sparse", columns), columns)
+        copy._remember(Form("sparse", columns), columns)
         return copy
 
     def _checked(self, scores: rows.FloatArray) -> rows.FloatArray:
@@ -258,6 +263,32 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             tags.classifier_tags = inner.classifier_tags or tags.classifier_tags
             tags.non_deterministic = inner.non_deterministic
         return tags
+
+
+def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
+    """Labels to learn from; scikit-learn's warning where they are a column."""
+    given = parse(y, taxonomy)
+    if given.column:
+        column_or_1d(y, warn=True)
+    return given
+
+
+def checked_columns(
+    columns: Iterable[Any], n_columns: int, taxonomy: Taxonomy | None
+) -> tuple[Any, ...]:
+    """The names of the columns of scores, if there are as many, all known, and none twice."""
+    names = tuple(plain_names(columns))
+    if len(names) != n_columns:
+        raise UserError(
+            f"The scores have {n_columns} columns, but {len(names)} are named. "
+            f"Give one name per column."
+        )
+    if taxonomy is not None:
+        taxonomy.numbers(names)  # an unknown node is an error that names it
+    if len(set(names)) < len(names):
+        twice = next(name for j, name in enumerate(names) if name in names[:j])
+        raise UserError(f"Two columns of scores are named {shorten(twice)}. Name each label once.")
+    return names
 
 
 def _best(block: rows.FloatArray, on: BoolArray) -> npt.NDArray[np.intp]:

@@ -20,15 +20,14 @@ from linnaeus.decisions.base import Decision
 from linnaeus.decisions.closed import N_SHIFTS, ClosedArgmax
 from linnaeus.decisions.consistent import TopDownConsistent
 from linnaeus.decisions.instance_cut import InstanceCut
-from linnaeus.decisions.labels import Form, over
 from linnaeus.decisions.rcut import RCut
 from linnaeus.decisions.scut import SCut
 from linnaeus.decisions.set_size import SetSize
 from linnaeus.decisions.threshold import Threshold
 from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.inference.rows import FloatArray, as_matrix
+from linnaeus.labels import moved
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 FLOOR = 0.2  # of "scut": a label that is found less well than this gets its highest score only
 MANY, TOP = 100, 20  # "set-size": from so many columns on, only so many of the highest scores
@@ -151,7 +150,7 @@ def fit_rule(
     seed : of the rows to learn from, where a rule cannot afford all of them
     """
     matrix, columns = as_matrix(scores), tuple(columns)
-    given = as_indicator(taxonomy, Y)
+    given = taxonomy.encode(Y)
     known = _parameters(name) if name in RULES else {}
     suited = _suited(name, matrix, taxonomy, closed)
     more = {key: value for key, value in suited.items() if key in known}
@@ -169,7 +168,7 @@ def node_sets(rule: Decision, scores: Any, taxonomy: Taxonomy) -> sp.csr_array:
     names = getattr(rule, "names_", None)
     if names is None:  # a rule that was never fitted: the nodes, or the leaves
         names = taxonomy.nodes if decided.shape[1] == len(taxonomy) else taxonomy.leaves
-    closed: sp.csr_array = taxonomy.closure(over(Form("sparse", names), decided, taxonomy.nodes))
+    closed: sp.csr_array = taxonomy.closure(moved(decided, names, taxonomy.nodes))
     return closed
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.labels import Form
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import FloatArray
+from linnaeus.labels import Form, Labels
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
@@ -34,11 +34,12 @@ class NodeDecision(Decision):
             )
         return self.taxonomy
 
-    def _target(self, form: Form, Y: sp.csr_array, y: Any) -> tuple[sp.csr_array, Any]:
+    def _target(self, given: Labels) -> tuple[sp.csr_array, Any]:
         """Label sets closed upwards; the estimator learns them so where they are over nodes."""
+        form, y = given.form, given.given
         if form.names != self._tax().nodes:
-            return Y, y
-        closed = self._tax().closure(Y)
+            return given.Y, y
+        closed = self._tax().closure(given.Y)
         if form.kind == "dense":
             return closed, closed.toarray().astype(form.like.dtype)
         return closed, y if form.kind == "one" else closed

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.decisions import counting
-from linnaeus.decisions.base import Decision
-from linnaeus.decisions.labels import checked_columns
+from linnaeus.decisions.base import Decision, checked_columns
 from linnaeus.decisions.named import (
     RULES,
     RuleInfo,
@@ -30,8 +28,8 @@ from linnaeus.decisions.named import (
 )
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.inference.rows import FloatArray, as_matrix
+from linnaeus.metrics import counts
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 __all__ = [
     "RULES", "RuleChoice", "RuleInfo", "choose_rule", "fit_rule", "make_rule", "node_sets",
@@ -114,10 +112,10 @@ def choose_rule(
     >>> choice.why
     'zero: best micro-F1 1.000 on held-out scores (rcut .857, argmax .800)'
     """
-    if metric not in counting.METRICS:
+    if metric not in counts.METRICS:
         raise UserError(
-            f"metric={metric!r} is not known{nearest(metric, counting.METRICS)}. "
-            f"Use one of: {', '.join(counting.METRICS)}."
+            f"metric={metric!r} is not known{nearest(metric, counts.METRICS)}. "
+            f"Use one of: {', '.join(counts.METRICS)}."
         )
     problem = _problem(scores, Y, taxonomy, columns, closed, seed)
     names, left_out = _candidates(problem, candidates)
@@ -144,7 +142,7 @@ def score_rules(
     candidates: Iterable[str] | None = None,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Counts for each rule, decided half by half as in `choose_rule`; see `counting`.
+    """Counts for each rule, decided half by half as in `choose_rule`; see `metrics.counts`.
 
     A dict per rule: rule, note, rows, tp, fp, fn (arrays over the nodes, of most specific labels),
     closed_tp, closed_fp, closed_fn (numbers). `pool_rules` makes values of those of several folds.
@@ -164,13 +162,13 @@ def pool_rules(
     """
     by_name = [{record["rule"]: record for record in fold} for fold in folds]
     common = [name for name in by_name[0] if all(name in fold for fold in by_name)]
-    return [_line(taxonomy, counting.add([fold[name] for fold in by_name])) for name in common]
+    return [_line(taxonomy, counts.add([fold[name] for fold in by_name])) for name in common]
 
 
 def _problem(
     scores: Any, Y: Any, taxonomy: Taxonomy, columns: Iterable[Any], closed: bool, seed: int
 ) -> _Problem:
-    matrix, given = as_matrix(scores), as_indicator(taxonomy, Y)
+    matrix, given = as_matrix(scores), taxonomy.encode(Y)
     if matrix.shape[0] != given.shape[0]:
         raise UserError(
             f"There are {matrix.shape[0]} rows of scores and {given.shape[0]} label sets. "
@@ -198,7 +196,7 @@ def _candidates(
     n = min(problem.scores.shape[0], _most_rows(problem))
     if n * closed_steps(problem.taxonomy) <= DECIDE_STEPS:
         return names, []
-    values = dict.fromkeys(counting.VALUES)
+    values = dict.fromkeys(counts.VALUES)
     note = f"left out: the best closed sets of {n:,} rows would take long"
     names.remove("closed")
     return names, [{"rule": "closed", **values, "chosen": False, "note": note}]
@@ -217,7 +215,7 @@ def _judged_rows(problem: _Problem) -> Any:
 
 
 def _scored(problem: _Problem, names: Sequence[str]) -> list[dict[str, Any]]:
-    truth = counting.Truth.of(problem.taxonomy, problem.Y)
+    truth = counts.Truth.of(problem.taxonomy, problem.Y)
     halves = _halves(problem)
     return [
         {"rule": name, "note": _note(problem, name), **truth.counts(_cross_fitted(halves, name))}
@@ -227,9 +225,9 @@ def _scored(problem: _Problem, names: Sequence[str]) -> list[dict[str, Any]]:
 
 def _given(problem: _Problem, extra: Mapping[str, Any], n: int, rows: Any) -> list[dict[str, Any]]:
     """The counts of label sets that were decided elsewhere."""
-    truth, out = counting.Truth.of(problem.taxonomy, problem.Y), []
+    truth, out = counts.Truth.of(problem.taxonomy, problem.Y), []
     for name, decided in extra.items():
-        sets = as_indicator(problem.taxonomy, decided)
+        sets = problem.taxonomy.encode(decided)
         if sets.shape[0] != n:
             raise UserError(
                 f"The label sets {shorten(name)} have {sets.shape[0]} rows, but there are {n} rows "
@@ -266,7 +264,7 @@ def _note(problem: _Problem, name: str) -> str:
 
 
 def _line(taxonomy: Taxonomy, record: dict[str, Any]) -> dict[str, Any]:
-    values = counting.measure(taxonomy, record)
+    values = counts.measure(taxonomy, record)
     return {"rule": record["rule"], **values, "chosen": False, "note": record["note"]}
 
 

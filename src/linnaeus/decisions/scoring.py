@@ -2,12 +2,14 @@
 
 `decision_function` where there is one, else `predict_proba`: matrices, the single column of a
 binary problem, and the lists of probabilities of multi-output models all become (n, n_labels).
+`out_of_fold` scores rows by estimators that have not seen them.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +20,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from linnaeus.decisions.labels import Form, distinct, one_each
 from linnaeus.errors import UserError
 from linnaeus.inference import rows
+from linnaeus.labels import Form, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import plain_names
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
@@ -90,27 +91,55 @@ def score_matrix(estimator: Any, X: Any, n_columns: int) -> rows.FloatArray:
     return scores if method == "predict_proba" else _fill_constant(_core(estimator), scores)
 
 
-def held_out(
-    estimator: Any, X: Any, y: Any, splits: Splits, columns: tuple[Any, ...], form: Form
-) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
-    """Out-of-fold scores over `columns`, and the rows they belong to (each once)."""
-    scores = np.empty((_num_samples(X), len(columns)))
-    done = np.zeros(len(scores), dtype=bool)
+class OutOfFold(NamedTuple):
+    """Scores of rows by estimators that have not seen them, fold after fold."""
+
+    rows: npt.NDArray[np.intp]  # their numbers
+    scores: npt.NDArray[np.floating[Any]]  # (n, n_columns)
+    predicted: list[Any]  # what the estimator of each fold itself predicts, where asked for
+
+
+def out_of_fold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    splits: Splits,
+    columns: tuple[Any, ...],
+    scored: Callable[[Any], Iterable[Any]],
+    *,
+    predict: bool = False,
+    dtype: Any = np.float64,
+    callback: Callable[[int, int], None] | None = None,
+) -> OutOfFold:
+    """Fit on one side of every split, and score the other side over `columns`.
+
+    A label that a fold lacks gets the lowest score of its row.
+
+    scored : the labels that a fitted estimator scores, in the order of its scores
+    predict : whether to ask the estimators for their own predictions too
+    callback : told how many fits are done, and how many there are
+    """
     position = {name: j for j, name in enumerate(columns)}
-    for train, test in splits:
-        test = np.arange(len(scores))[test]  # row numbers, where a mask was given
+    at, scores, predicted = [], [], []
+    for done, (train, test) in enumerate(splits):
+        if callback is not None:
+            callback(done, len(splits))
+        test = np.arange(_num_samples(X))[test]  # row numbers, where a mask was given
         X_train, y_train = _safe_split(estimator, X, y, train)
         X_test, _ = _safe_split(estimator, X, y, test, train)
         with warnings.catch_warnings():
             # A label that a fold lacks is no news to the user: it does not lack in the data.
             warnings.filterwarnings("ignore", message="Label .* is present in all training")
             fitted = clone(estimator).fit(X_train, y_train)
-        names = scored_names(fitted, form)
-        part = score_matrix(fitted, X_test, len(names))
-        scores[test] = part.min(axis=1, keepdims=True)  # for labels that the fold lacks
-        scores[test[:, None], [position[name] for name in names]] = part
-        done[test] = True
-    return np.flatnonzero(done), scores[done]
+        names = tuple(scored(fitted))
+        found = score_matrix(fitted, X_test, len(names))
+        known = [j for j, name in enumerate(names) if name in position]
+        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
+        part[:, [position[names[j]] for j in known]] = found[:, known]
+        at.append(test)
+        scores.append(part.astype(dtype))
+        predicted += [fitted.predict(X_test)] if predict else []
+    return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
 
 
 def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Splits:
@@ -126,7 +155,7 @@ def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Split
             f"cv='prefit' with a fitted estimator and held-out data."
         )
     rng = check_random_state(random_state)
-    codes = distinct(one_each(y))[1] if form.kind == "one" else np.zeros(n, dtype=int)
+    codes = parse(y).Y.indices if form.kind == "one" else np.zeros(n, dtype=int)
     if form.kind == "one" and np.bincount(codes).max() >= cv:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The least populated class")

@@ -103,3 +103,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = False
         return tags
+
+
+def check_positive(**values: float) -> None:
+    """Refuse parameters that are not positive, finite numbers."""
+    for name, value in values.items():
+        if not 0 < value < np.inf:
+            raise UserError(f"{name} is {value!r}. It must be a positive number.")

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import check_classification_targets
 
-from linnaeus.decisions import labels
+from linnaeus.decisions.base import taught
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
+from linnaeus.labels import Form, moved, parse
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -23,15 +23,13 @@ def flat_labels(
     y: Any, classes: Any, old: _targets.Targets | None
 ) -> tuple[_targets.Targets, sp.csr_array]:
     """A batch without a taxonomy: the classes are those of the first one."""
-    if not sp.issparse(y):
-        check_classification_targets(y)
-    form, Y = labels.learn(y, None)
+    form, Y, *_ = taught(y, None)
     targets = old
     if targets is None:
         if form.kind == "one" and classes is None:
             raise UserError("classes must be passed on the first call to partial_fit.")
         targets = _targets.learn(classes if form.kind == "one" else y, None, "leaves")[0]
-    elif classes is not None and set(labels.learn(classes, None)[0].names) != set(targets.names):
+    elif classes is not None and set(parse(classes).form.names) != set(targets.names):
         raise UserError(
             f"classes is {shorten(classes)}, but was {shorten(list(targets.names))} on the "
             f"first call to partial_fit. Leave it out, or start over with a clone."
@@ -44,7 +42,7 @@ def flat_labels(
                 f"{shorten(name)} is not among the classes {shorten(list(targets.names))}. Give "
                 f"all classes on the first call to partial_fit, or a taxonomy that has them."
             )
-    return targets, labels.over(form, Y, targets.names)
+    return targets, moved(Y, form.names, targets.names)
 
 
 def node_labels(
@@ -70,7 +68,7 @@ def node_labels(
     return targets, Y
 
 
-def _check_form(form: labels.Form, old: _targets.Targets) -> None:
+def _check_form(form: Form, old: _targets.Targets) -> None:
     if (form.kind == "one") != old.one:
         forms = ["label sets", "one label per sample"]
         raise UserError(

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
@@ -227,3 +228,11 @@ def named_factors(class_weight: Any, names: Any) -> np.ndarray:
         if not (value > 0 and math.isfinite(value)):
             raise UserError(f"The class weight of {shorten(name)} is {value}. It must be positive.")
     return np.array([float(class_weight.get(name, 1.0)) for name in names])
+
+
+def class_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:
+    """Sigmoids of scores; normalised where every sample has one label."""
+    p = np.asarray(expit(scores))
+    if targets.binary:
+        return np.column_stack([1 - p, p])
+    return p / p.sum(axis=1, keepdims=True) if targets.one else p

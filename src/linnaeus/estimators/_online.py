@@ -1,6 +1,6 @@
 """What the Perceptrons and Hieron share: passes, batches, new classes, answers.
 
-Weights are kept for attributes, see `solvers.perceptron_weights`; those of classes are made from
+Weights are kept for attributes, see `online.perceptron_weights`; those of classes are made from
 them when asked for. Scores are X w L', or with another kernel (k C) L', C the coefficients of the
 examples.
 """
@@ -16,13 +16,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _batches, _targets
-from linnaeus.estimators._base import TOO_LARGE
+from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
-from linnaeus.estimators.flat import check_positive
 from linnaeus.solvers.online import perceptron
-from linnaeus.solvers.online.perceptron import Problem, Run
+from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
 
@@ -42,7 +41,7 @@ def _is_table(attributes: Any) -> bool:
 class Online(Ranked):
     """Base of estimators that learn from one example after the other.
 
-    A subclass has `_rule()`, which of `solvers.perceptron.RULES` it follows, and `_averages()`.
+    A subclass has `_rule()`, which of `online.perceptron.RULES` it follows, and `_averages()`.
     """
 
     max_iter: int
@@ -84,7 +83,7 @@ class Online(Ranked):
     def _check_parameters(self) -> None:
         check_positive(max_iter=self.max_iter)
 
-    def _train(self, problem: Problem, X: Any, seed: int) -> Run:
+    def _train(self, problem: OnlineProblem, X: Any, seed: int) -> PerceptronRun:
         """Make all passes, and keep what they give."""
         n = problem.inputs.norm2.size
         W = self._empty(X, n, problem)
@@ -102,7 +101,13 @@ class Online(Ranked):
         return result
 
     def _sum(
-        self, result: Run, X: Any, n: int, weight: Any = 1.0, divisor: int = 1, out: Any = None
+        self,
+        result: PerceptronRun,
+        X: Any,
+        n: int,
+        weight: Any = 1.0,
+        divisor: int = 1,
+        out: Any = None,
     ) -> Any:
         """Updates times their weights, over a divisor: exact where the sums are.
 
@@ -115,7 +120,7 @@ class Online(Ranked):
         perceptron.add_weights(X, C, W)
         return np.divide(W, max(1, divisor), out=W)
 
-    def _empty(self, X: Any, n: int, problem: Problem) -> np.ndarray:
+    def _empty(self, X: Any, n: int, problem: OnlineProblem) -> np.ndarray:
         """The state of the loops before any update."""
         s = problem.classes.attributes.shape[1]
         return np.zeros((s, n)) if X is None else np.zeros((X.shape[1], s), X.dtype)
@@ -125,7 +130,7 @@ class Online(Ranked):
         if not np.isfinite([values.min(initial=0.0), values.max(initial=0.0)]).all():
             raise UserError(f"The weights of {type(self).__name__} are not finite. {TOO_LARGE}")
 
-    def _keep(self, result: Run, first: bool) -> None:
+    def _keep(self, result: PerceptronRun, first: bool) -> None:
         """What is left for users to see."""
         if first:
             self.trace_: list[dict[str, float]] = []
@@ -190,7 +195,7 @@ class Online(Ranked):
                 "linnaeus.kernels instead of kernel='precomputed', or fit."
             )
 
-    def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> Run:
+    def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> PerceptronRun:
         dtype = self._dtype(X) if first else self.weights_.last.dtype
         check_range(X, dtype)
         X, L = self._with_constant(X.astype(dtype, copy=False)), self.shared_.attributes
@@ -207,7 +212,7 @@ class Online(Ranked):
         self._check_finite(weights.last[np.unique(X.indices)])  # no other weights have changed
         return result
 
-    def _kernel_batch(self, X: Any, Y: sp.csr_array, first: bool) -> Run:
+    def _kernel_batch(self, X: Any, Y: sp.csr_array, first: bool) -> PerceptronRun:
         """The same on coefficients of examples; of later batches those with updates are kept."""
         n, L, constant = Y.shape[0], self.shared_.attributes, self._bias() ** 2
         K = np.asarray(self.kernel.gram(X, None)) + constant

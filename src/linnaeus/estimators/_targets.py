@@ -2,7 +2,7 @@
 
 With a taxonomy the classes are its leaves, and one misc leaf for every inner node that carries
 labels of its own (reported under that node's name); or, for models over all nodes, the nodes.
-Without one they are the labels that occur. `decisions.labels` knows the forms in which labels come.
+Without one they are the labels that occur. `linnaeus.labels` knows the forms in which labels come.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.multiclass import check_classification_targets
 
-from linnaeus.decisions import labels
+from linnaeus.decisions.base import taught
 from linnaeus.errors import UserError
 from linnaeus.inference import repair
+from linnaeus.labels import Form, moved, name_array
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import name_array
 
 
 class Targets(NamedTuple):
     """What was learned about the labels; says how to answer in the same form."""
 
-    form: labels.Form
+    form: Form
     names: tuple[Any, ...]  # the classes
     taxonomy: Taxonomy | None  # with misc leaves, if classes are leaves
     nodes: Any  # (n_classes,) node numbers of the classes in `taxonomy`
@@ -58,18 +57,16 @@ def learn(
         raise UserError(
             f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
         )
-    if taxonomy is None and not sp.issparse(y):
-        check_classification_targets(y)
-    form, Y = labels.learn(y, taxonomy)
-    one = form.kind == "one"
+    labels = taught(y, taxonomy)
+    form, one = labels.form, labels.form.kind == "one"
     if taxonomy is None:
         if one and len(form.names) < 2:
             raise UserError(
                 f"There is only one class, {form.names[0]!r}. Give examples of at least two, "
                 f"or a taxonomy that has the others."
             )
-        return Targets(form, form.names, None, None, False, one), Y
-    given = labels.over(form, Y, taxonomy.nodes)
+        return Targets(form, form.names, None, None, False, one), labels.Y
+    given = labels.over_nodes(taxonomy)
     full = taxonomy.closure(given)
     closed = full.nnz == given.nnz
     if classes == "nodes":
@@ -105,13 +102,13 @@ def answer(targets: Targets, on: sp.csr_array, taxonomy: Taxonomy | None) -> Any
     With a taxonomy the sets are consistent: over all nodes a node whose parents are not all on is
     switched off; over leaves the ancestors are added where the label sets taught had them.
     """
-    form, names = targets.form, targets.names
+    names = targets.names
     if taxonomy is not None:
-        on = labels.over(labels.Form("sparse", names), on, taxonomy.nodes)
+        on = moved(on, names, taxonomy.nodes)
         if len(names) == len(taxonomy) and names == taxonomy.nodes:
             on = repair(taxonomy, on)
             on = on if targets.closed else taxonomy.most_specific(on)
         elif targets.closed:
             on = taxonomy.closure(on)
         names = taxonomy.nodes
-    return labels.restore(form, sp.csr_array(on), names)
+    return targets.form.answer(sp.csr_array(on), names)

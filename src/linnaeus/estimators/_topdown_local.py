@@ -34,7 +34,7 @@ Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)
 TINY = 1e-15  # probabilities of base estimators are kept this far from 0 and 1
 
 
-def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[topdown.Problem]:
+def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[topdown.LocalProblem]:
     """The examples of every family, and the children that they have labels below.
 
     below : (n, n_nodes) 0/1, label sets with all ancestors
@@ -53,14 +53,18 @@ def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[topdown
         k = np.repeat(np.arange(len(lists), dtype=np.int32), [len(part) for part in lists])
         entries = (np.ones(at.size, dtype=np.int8), (at, k))
         Y = sp.csr_array(entries, shape=(rows.size, len(lists)))
-        found.append(topdown.Problem(number, rows, Y))
+        found.append(topdown.LocalProblem(number, rows, Y))
         number += -(-len(lists) // svm.LANES)
     return found
 
 
 def with_factors(
-    found: list[topdown.Problem], fam: Families, class_weight: Any, names: list[Any], weight: Any
-) -> list[topdown.Problem]:
+    found: list[topdown.LocalProblem],
+    fam: Families,
+    class_weight: Any,
+    names: list[Any],
+    weight: Any,
+) -> list[topdown.LocalProblem]:
     """The problems with factors of the cost of the positives of each child.
 
     names : of the nodes; a misc leaf has that of its parent, and so its factor
@@ -138,7 +142,7 @@ class BaseModels(NamedTuple):
 
 
 def train_linear(
-    X: sp.csr_array, found: list[topdown.Problem], weight: Any, options: topdown.Options,
+    X: sp.csr_array, found: list[topdown.LocalProblem], weight: Any, options: topdown.LocalOptions,
     dtype: Any, executor: Executor, mirrored: bool,
 ) -> LinearModels:  # fmt: skip
     """Solve every family by our own solvers."""
@@ -148,7 +152,7 @@ def train_linear(
 
 
 def train_base(
-    X: Any, found: list[topdown.Problem], weight: Any, base: Any, multiclass: bool, seed: int,
+    X: Any, found: list[topdown.LocalProblem], weight: Any, base: Any, multiclass: bool, seed: int,
     executor: Executor, mirrored: bool, sparse: bool,
 ) -> BaseModels:  # fmt: skip
     """Fit clones of a scikit-learn estimator."""
@@ -166,7 +170,7 @@ def train_base(
             f"class_weight, or take another estimator."
         )
 
-    def fit_family(X: Any, problem: topdown.Problem) -> list[Any]:
+    def fit_family(X: Any, problem: topdown.LocalProblem) -> list[Any]:
         part = X[problem.rows]
         part = part if sparse else part.toarray()
         cost = None if weight is None else weight[problem.rows]
@@ -184,7 +188,7 @@ def train_base(
     return BaseModels(parts, sizes, sparse, certain, mirrored)
 
 
-def _one_child(problem: topdown.Problem, c: int, cost: Any) -> tuple[np.ndarray, Any]:
+def _one_child(problem: topdown.LocalProblem, c: int, cost: Any) -> tuple[np.ndarray, Any]:
     """Who is below a child, and what each example costs."""
     y = problem.Y[:, [c]].toarray().ravel()
     if problem.factor is not None:
@@ -192,7 +196,7 @@ def _one_child(problem: topdown.Problem, c: int, cost: Any) -> tuple[np.ndarray,
     return y, cost
 
 
-def _fit_choice(base: Any, X: Any, problem: topdown.Problem, cost: Any, rng: Any) -> Any:
+def _fit_choice(base: Any, X: Any, problem: topdown.LocalProblem, cost: Any, rng: Any) -> Any:
     """A model that chooses one child."""
     here = problem._replace(rows=np.arange(problem.Y.shape[0], dtype=np.int32))
     chosen, share = topdown.one_choice(here)

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators import _targets
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import KernelClassifier
-from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.graphs import Graph, Oracle, prepare
 from linnaeus.inference.rows import score_blocks
 from linnaeus.losses.costs import SCALINGS, node_coefficients

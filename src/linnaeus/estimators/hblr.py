@@ -21,9 +21,8 @@ from sklearn.utils.validation import check_random_state
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import TOO_LARGE
+from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._linear import LinearClassifier
-from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import predictive
 from linnaeus.solvers.bayes import hblr_map, hblr_prior, hblr_variational

@@ -10,6 +10,7 @@ over the labelings y of the nodes, e the edges of the hierarchy; [Rousu2006], do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -19,20 +20,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import Kernelized
 from linnaeus.estimators._linear import LARGE, LinearClassifier
-from linnaeus.estimators.flat import check_positive
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
-from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_negative, hm3_paths
+from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_paths
 from linnaeus.solvers.markov.fitted import Fitted
 from linnaeus.taxonomy import Taxonomy
 
+_negative = partial(hm3_local.solve, negative=True)
 # by features and slack: the solver, and the options it has besides the common ones
 _SOLVERS: dict[tuple[str, str], tuple[Callable[..., Fitted], tuple[str, ...]]] = {
     ("edge", "example"): (hm3.solve, ("root_edges", "competitors", "optimizer", "freq")),
     ("edge", "edge"): (hm3_edges.solve, ("root_edges", "share")),
-    ("edge", "negative"): (hm3_negative.solve, ("root_edges", "competitors")),
+    ("edge", "negative"): (_negative, ("root_edges", "competitors")),
     ("path", "example"): (hm3_paths.solve, ()),
 }
 # the same with features of single edges

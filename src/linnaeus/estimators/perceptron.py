@@ -16,7 +16,7 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.estimators._online import Online
 from linnaeus.solvers.online import perceptron
-from linnaeus.solvers.online.perceptron import Problem, Run
+from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights
 from linnaeus.taxonomy import Taxonomy
 
@@ -119,7 +119,7 @@ class HierarchicalPerceptron(Online):
     def _averages(self) -> bool:
         return self.variant == "averaged"
 
-    def _train(self, problem: Problem, X: Any, seed: int) -> Run:
+    def _train(self, problem: OnlineProblem, X: Any, seed: int) -> PerceptronRun:
         if self.variant != "minover":
             return super()._train(problem, X, seed)
         if self.deduplicate:

@@ -15,20 +15,20 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from linnaeus.decisions import labels
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
+from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.estimators.flat import check_positive
 from linnaeus.execution import executor
 from linnaeus.inference import paths
+from linnaeus.labels import moved
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
 
-METHODS: dict[str, dict[str | None, str]] = {  # local and loss -> what `solvers.local` calls it
+METHODS: dict[str, dict[str | None, str]] = {  # local and loss -> what `linear.topdown` calls it
     "binary": {
         None: "squared_hinge",
         "squared_hinge": "squared_hinge",
@@ -223,7 +223,7 @@ class TopDown(LinearClassifier):
                 X, found, weight, self.estimator, self.local == "multiclass", seed, jobs, mirrored,
                 self.sparse_,
             )  # fmt: skip
-        options = local_problems.Options(
+        options = local_problems.LocalOptions(
             METHODS[self.local][self.loss],
             self.C,
             self._bias(),
@@ -236,8 +236,8 @@ class TopDown(LinearClassifier):
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
 
     def _with_costs(
-        self, found: list[local_problems.Problem], weight: Any
-    ) -> list[local_problems.Problem]:
+        self, found: list[local_problems.LocalProblem], weight: Any
+    ) -> list[local_problems.LocalProblem]:
         """The local problems with the factors that `class_weight` means for them."""
         if self.class_weight is None:
             return found
@@ -412,9 +412,9 @@ class TopDown(LinearClassifier):
     def _partial_answer(self, on: sp.csr_array) -> Any:
         """Closed label sets over the nodes with misc leaves, in the form that was taught."""
         taxonomy, grown = cast(Taxonomy, self.taxonomy_), self.decoder_.taxonomy
-        on = labels.over(labels.Form("sparse", grown.nodes), on, taxonomy.nodes)
+        on = moved(on, grown.nodes, taxonomy.nodes)
         on = on if self.targets_.closed else taxonomy.most_specific(on)
-        return labels.restore(self.targets_.form, sp.csr_array(on), taxonomy.nodes)
+        return self.targets_.form.answer(sp.csr_array(on), taxonomy.nodes)
 
     def _blocks(self, X: Any, finish: Callable[[paths.Ways], Any], decode: Any = None) -> list[Any]:
         """What `finish` makes of the search in each block of rows."""

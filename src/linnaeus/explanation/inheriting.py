@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators.correlated import CorrelatedMNL, rooted
+from linnaeus.estimators.corrmnl import CorrelatedMNL, rooted
 from linnaeus.estimators.hblr import HBLR
 from linnaeus.explanation.own import flat
 from linnaeus.explanation.weights import TOP, Additive, Inputs, Shares, Table, entries

@@ -22,17 +22,20 @@ from collections.abc import Callable
 from typing import Any
 
 from linnaeus.errors import UserError
-from linnaeus.estimators.correlated import CorrelatedMNL
-from linnaeus.estimators.flat import FlatLogistic, FlatSVM
+from linnaeus.estimators.corrmnl import CorrelatedMNL
 from linnaeus.estimators.hblr import HBLR
 from linnaeus.estimators.hieron import Hieron
 from linnaeus.estimators.hm3 import HM3
-from linnaeus.estimators.multiclass import MulticlassLogistic, MulticlassSVM
-from linnaeus.estimators.orthogonal import OrthogonalTransfer
+from linnaeus.estimators.hrls import HierarchicalRLS
+from linnaeus.estimators.logistic import FlatLogistic
+from linnaeus.estimators.mlr import MulticlassLogistic
+from linnaeus.estimators.msvm import MulticlassSVM
+from linnaeus.estimators.ot import OrthogonalTransfer
 from linnaeus.estimators.perceptron import HierarchicalPerceptron
-from linnaeus.estimators.ranking import RankingSVM
-from linnaeus.estimators.recursive import RecursiveLogistic, RecursiveSVM
-from linnaeus.estimators.rls import HierarchicalRLS
+from linnaeus.estimators.ranking_svm import RankingSVM
+from linnaeus.estimators.rr_lr import RecursiveLogistic
+from linnaeus.estimators.rr_svm import RecursiveSVM
+from linnaeus.estimators.svm import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.explanation.attributes import ranked
 from linnaeus.explanation.inheriting import bayesian, correlated, recursive

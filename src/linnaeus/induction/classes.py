@@ -14,44 +14,38 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.labels import by_kind, found, moved, plain_names
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator, is_matrix
-from linnaeus.taxonomy.naming import plain_names
 
 
 def memberships(y: Any, classes: Iterable[Any] | None) -> tuple[tuple[Any, ...], sp.csr_array]:
     """The names of the classes, and the (n, n_classes) 0/1 matrix of who is in which.
 
-    y : one label per row, lists of labels, or an indicator (a matrix, dense or sparse)
+    y : labels in any form (see `linnaeus.labels`)
     classes : the names, in order; by default the labels that occur, sorted, or the numbers of the
         columns of an indicator
     """
-    if not sp.issparse(y) and not isinstance(y, list | tuple):
-        y = np.asarray(y)
-    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        y = y.ravel()
-    names = tuple(plain_names(_found(y) if classes is None else classes))
+    if classes is None:
+        seen, Y = found(y)
+        names = tuple(by_kind(seen))
+        Y = moved(Y, seen, names)
+    else:
+        names = tuple(plain_names(classes))
+        Y = _over(y, names)
     if not names:
         raise UserError("There are no classes to arrange: y has no labels. Give some.")
-    if is_matrix(y) and y.shape[1] != len(names):
+    return names, Y
+
+
+def _over(y: Any, names: tuple[Any, ...]) -> sp.csr_array:
+    """The indicator over these classes; the columns of an indicator are these."""
+    dense = isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf" and y.shape[1] > 1
+    if (dense or sp.issparse(y)) and y.shape[1] != len(names):
         raise UserError(
             f"The label indicator has {y.shape[1]} columns, but `classes` has {len(names)} names. "
             f"Give one name per column."
         )
-    flat = Taxonomy.flat(names)
-    if isinstance(y, np.ndarray) and y.ndim == 1:
-        y = y.tolist()
-    return names, as_indicator(flat, y) if is_matrix(y) else flat.encode(y)
-
-
-def _found(y: Any) -> Iterable[Any]:
-    """The labels that occur, sorted; those of different kinds by kind first."""
-    if is_matrix(y):
-        return range(y.shape[1])
-    rows = (row if isinstance(row, list | tuple | set | frozenset) else [row] for row in y)
-    found = set(plain_names(name for row in rows for name in row if name is not None))
-    kinds = sorted({type(name) for name in found}, key=lambda kind: kind.__name__)
-    return [name for kind in kinds for name in sorted(n for n in found if type(n) is kind)]
+    return Taxonomy.flat(names).encode(y)
 
 
 def features(X: Any, n: int) -> Any:

@@ -24,9 +24,9 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.induction import shape
 from linnaeus.induction.classes import memberships
 from linnaeus.induction.distances import Callback
+from linnaeus.labels import name_array
 from linnaeus.splits import k_folds
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import name_array
 
 NEVER = 1.0 - 1e-12
 

@@ -87,10 +87,10 @@ def _network(dag: Dag) -> mincut_fast.Network:
     )
 
 
-def _work(net: mincut_fast.Network) -> mincut_fast.Work:
+def _work(net: mincut_fast.Network) -> mincut_fast.CutWork:
     n, m = net.parent_ptr.size - 1, net.parents.size
     excess, room, distance, queue = (np.zeros(n, dtype=np.int64) for _ in range(4))
-    return mincut_fast.Work(excess, room, np.zeros(m, dtype=np.int64), distance, queue)
+    return mincut_fast.CutWork(excess, room, np.zeros(m, dtype=np.int64), distance, queue)
 
 
 def _in_units(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

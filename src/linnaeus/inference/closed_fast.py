@@ -11,10 +11,10 @@ gain is switched on alone.
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def closed_argmax(parent, s, nonempty, gain, on):
     """Write the best closed set of one row into `on` and return its score.
 
@@ -43,7 +43,7 @@ def closed_argmax(parent, s, nonempty, gain, on):
     return gain[forced] if alone else best
 
 
-@njit(cache=True, nogil=True)
+@loop
 def closed_argmax_rows(parent, scores, nonempty, gain, on, value):
     """`closed_argmax` for every row.
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import graphs_fast
-from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work
+from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, SearchWork
 from linnaeus.inference.junction import junction_tree
 from linnaeus.inference.spanning import spanning_trees
 
@@ -106,10 +106,10 @@ class Oracle(NamedTuple):
     schedule: Schedule
     forbidden: npt.NDArray[np.bool_]  # (n_blocks,), or empty
 
-    def work(self) -> Work:
+    def work(self) -> SearchWork:
         """Space for one row."""
         tables = int(self.cliques.table[-1])
-        return Work(
+        return SearchWork(
             np.empty(tables),
             np.empty(tables),
             np.empty(self.n_nodes),

@@ -21,7 +21,8 @@ the sum of all terms stays as it is. The best labelling decoded on the way is ke
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Net(NamedTuple):
@@ -53,7 +54,7 @@ class Schedule(NamedTuple):
     way: np.ndarray  # (n_rounds, n_edges), -1: to all members, damped
 
 
-class Work(NamedTuple):
+class SearchWork(NamedTuple):
     """Space for one row."""
 
     T: np.ndarray  # (clique entries,)
@@ -63,7 +64,7 @@ class Work(NamedTuple):
     trial: np.ndarray  # (n_nodes,) int8
 
 
-@njit(cache=True, nogil=True)
+@loop
 def code_of(net, e, y):
     """The code of hyperedge e under labels y."""
     code = 0
@@ -72,7 +73,7 @@ def code_of(net, e, y):
     return code
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score_of(net, h, y):
     """sum_e h[e, y_e]."""
     total = 0.0
@@ -84,7 +85,7 @@ def score_of(net, h, y):
 # -- junction tree ------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def collect(net, cliques, h, work):
     """Fill the tables and send all messages up."""
     T, up = work.T, work.up
@@ -105,7 +106,7 @@ def collect(net, cliques, h, work):
                 T[there + x] += up[at + cliques.up[by + x]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def junction(net, cliques, h, work, y):
     """Write the best labels into y and return their score."""
     collect(net, cliques, h, work)
@@ -118,7 +119,7 @@ def junction(net, cliques, h, work, y):
     return score_of(net, h, y)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def max_marginals(net, cliques, h, work, down, out):
     """out[v] = best score with v on minus best score with v off.
 
@@ -148,7 +149,7 @@ def max_marginals(net, cliques, h, work, down, out):
 # -- messages -----------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def entry(net, e, x, h, work, without):
     """f of the code x of hyperedge e, without the term of one position."""
     a, z = net.ptr[e], net.ptr[e + 1]
@@ -159,7 +160,7 @@ def entry(net, e, x, h, work, without):
     return value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def send(net, e, position, h, work, damping):
     """Renew one message; return by how much it changed."""
     off, on = -np.inf, -np.inf
@@ -177,7 +178,7 @@ def send(net, e, position, h, work, damping):
     return abs(change)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def send_round(net, schedule, k, h, work, damping):
     """All messages of a round: up, then down; return the largest change."""
     change = 0.0
@@ -196,7 +197,7 @@ def send_round(net, schedule, k, h, work, damping):
     return change
 
 
-@njit(cache=True, nogil=True)
+@loop
 def decode(net, schedule, k, h, work, y):
     """Labels by the signs of b; along a tree by the best code given the upper node."""
     for v in range(y.size):
@@ -215,7 +216,7 @@ def decode(net, schedule, k, h, work, y):
                 y[net.nodes[j]] = (code >> (z - 1 - j)) & 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def messages(net, schedule, h, work, y):
     """Write the best labels decoded in any round into y and return their score."""
     for v in range(y.size):
@@ -238,7 +239,7 @@ def messages(net, schedule, h, work, y):
     return best
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find(net, cliques, schedule, h, work, y):
     """The best labels y of one row that the method finds; returns their score."""
     if cliques.parent.size > 0:
@@ -246,7 +247,7 @@ def find(net, cliques, schedule, h, work, y):
     return messages(net, schedule, h, work, y)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def penalise(net, forbidden, h):
     """Lower the entries that are forbidden below anything that the others can make up for."""
     if forbidden.size == 0:
@@ -263,7 +264,7 @@ def penalise(net, forbidden, h):
             h[q] = -total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_rows(net, cliques, schedule, forbidden, H, work, Y, value):
     """`find` for every row of H, whose forbidden entries are overwritten."""
     for i in range(H.shape[0]):
@@ -271,7 +272,7 @@ def find_rows(net, cliques, schedule, forbidden, H, work, Y, value):
         value[i] = find(net, cliques, schedule, H[i], work, Y[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def difference_rows(net, cliques, schedule, forbidden, H, work, down, y, out):
     """For every row: best score with a node on minus that with it off; of messages, their sums."""
     for i in range(H.shape[0]):

@@ -25,7 +25,6 @@ from linnaeus.errors import UserError
 from linnaeus.inference import label_sets_fast, rows
 from linnaeus.losses.sets import check_costs, node_volumes
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 
 def label_set_argmax(
@@ -100,7 +99,7 @@ def label_set_argmax(
 
 def _closed(taxonomy: Taxonomy, Y: Any, n: int) -> sp.csr_array:
     """The true label sets with all ancestors."""
-    closed = taxonomy.closure(as_indicator(taxonomy, Y))
+    closed = taxonomy.closure(taxonomy.encode(Y))
     if closed.shape[0] != n:
         raise UserError(
             f"Y has {closed.shape[0]} rows, but the scores have {n}. Give a label set for each."

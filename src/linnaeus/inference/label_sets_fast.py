@@ -10,10 +10,10 @@ O(n_nodes) per row. A value of 0 is not taken, so of several best sets the small
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_leaf_set(parent, n_children, g, nonempty, value, gain, best, on):
     """Write the best set of one row into `on` (leaves and all above them) and return its value.
 
@@ -48,7 +48,7 @@ def best_leaf_set(parent, n_children, g, nonempty, value, gain, best, on):
     return value[best[n]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_leaf_sets(
     parent, n_children, leaves, scores, outside, inside, ptr, above, nonempty, g, value, gain,
     best, on, total,

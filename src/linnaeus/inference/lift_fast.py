@@ -6,10 +6,10 @@ f(v) = max(own score of v, max_{c child of v} f(c))
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def lift_rows(parent_ptr, parents, scores):
     """Write the largest score at or below each node, in place.
 

@@ -24,10 +24,11 @@ All functions take
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def climb(above, below, s, consistent, up):
     """Fill `up`; a top edge counts for its root."""
     up[:] = 0.0
@@ -44,7 +45,7 @@ def climb(above, below, s, consistent, up):
         up[p, 1] += max(s[e, 2] + up[c, 0], s[e, 3] + up[c, 1])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best(above, below, root, s, consistent, up, on):
     """The labeling with the largest score, into `on`; returns the score."""
     climb(above, below, s, consistent, up)
@@ -60,7 +61,7 @@ def best(above, below, root, s, consistent, up, on):
     return value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def least(above, below, root, s, mass, floor, up, on):
     """The labeling with the smallest score among those whose codes all have mass above `floor`.
 
@@ -91,7 +92,7 @@ def least(above, below, root, s, mass, floor, up, on):
     return value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_other(above, below, root, s, consistent, truth, up, dev, take, on):
     """The best labeling other than `truth` (n_nodes,) int8; returns its score.
 
@@ -131,7 +132,7 @@ def best_other(above, below, root, s, consistent, truth, up, dev, take, on):
     return value + best_gain
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _descend(above, below, root, s, consistent, truth, up, dev, take, at, on):
     """Labels of the best labeling that deviates: `dev[j, 1]` says whether j must, at or below."""
     dev[:, 1] = 0.0
@@ -160,7 +161,7 @@ def _descend(above, below, root, s, consistent, truth, up, dev, take, at, on):
             on[c] = better and not (consistent and y == 0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def margins(above, below, root, s, consistent, up, down, margin):
     """Best score with j on minus best score with j off, for every node.
 
@@ -189,7 +190,7 @@ def margins(above, below, root, s, consistent, up, down, margin):
         margin[c] = down[c, 1] - down[c, 0]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def path_scores(above, below, root, s, fan, score):
     """The score of the labeling in which exactly j and its ancestors are on, for every node.
 
@@ -213,21 +214,21 @@ def path_scores(above, below, root, s, fan, score):
             score[c] = score[p] + s[e, 3] - s[e, 2] + fan[c]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_rows(above, below, root, scores, consistent, up, on, value):
     """`best` for every row: scores (n_rows, n_edges, 4), on (n_rows, n_nodes)."""
     for i in range(scores.shape[0]):
         value[i] = best(above, below, root, scores[i], consistent, up, on[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def least_rows(above, below, root, scores, mass, floor, up, on, value):
     """`least` for every row; mass (n_rows, n_edges, 4)."""
     for i in range(scores.shape[0]):
         value[i] = least(above, below, root, scores[i], mass[i], floor, up, on[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_other_rows(above, below, root, scores, consistent, truth, up, dev, take, on, value):
     """`best_other` for every row; truth (n_rows, n_nodes)."""
     for i in range(scores.shape[0]):
@@ -236,14 +237,14 @@ def best_other_rows(above, below, root, scores, consistent, truth, up, dev, take
         )
 
 
-@njit(cache=True, nogil=True)
+@loop
 def margin_rows(above, below, root, scores, consistent, up, down, margin):
     """`margins` for every row; margin (n_rows, n_nodes)."""
     for i in range(scores.shape[0]):
         margins(above, below, root, scores[i], consistent, up, down, margin[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def path_rows(above, below, root, scores, fan, score):
     """`path_scores` for every row; score (n_rows, n_nodes)."""
     for i in range(scores.shape[0]):

@@ -27,7 +27,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Network(NamedTuple):
@@ -43,7 +44,7 @@ class Network(NamedTuple):
     edge: np.ndarray  # (m,) int64
 
 
-class Work(NamedTuple):
+class CutWork(NamedTuple):
     """The state of one row: what waits where, what can be absorbed where, what flows along."""
 
     excess: np.ndarray  # (n,) int64
@@ -53,7 +54,7 @@ class Work(NamedTuple):
     queue: np.ndarray  # (n,) int64
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _start(net, s, w):
     """Put supply and room of the nodes at or above a positive score into the work space."""
     w.flow[:] = 0
@@ -68,7 +69,7 @@ def _start(net, s, w):
                 w.distance[net.parents[e]] = 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _measure(net, w):
     """Write the distance of every node to free room; return how many nodes have one.
 
@@ -100,7 +101,7 @@ def _measure(net, w):
     return tail
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _push(net, w, v):
     """Send the excess of v one step nearer to free room, as far as the edges allow."""
     nearer = w.distance[v] - 1
@@ -122,7 +123,7 @@ def _push(net, w, v):
                 return
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _send(net, w):
     """Absorb as much excess as possible; return the number of rounds."""
     rounds = 0
@@ -143,7 +144,7 @@ def _send(net, w):
     return rounds
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _reach(net, w, root, on):
     """Switch on what the excess left (and `root`, unless -1) can reach; return the excess left."""
     tail = 0
@@ -172,15 +173,7 @@ def _reach(net, w, root, on):
     return left
 
 
-@njit(cache=True, nogil=True)
-def _copy(a, b):
-    """Write the flow of work space `a` into `b`."""
-    b.excess[:] = a.excess
-    b.room[:] = a.room
-    b.flow[:] = a.flow
-
-
-@njit(cache=True, nogil=True)
+@loop
 def _force_root(net, s, w, trial, found, on):
     """Write the best set with at least one root into `on`, for a row whose best set is empty.
 
@@ -209,13 +202,13 @@ def _force_root(net, s, w, trial, found, on):
                 on[:] = found
 
 
-@njit(cache=True, nogil=True)
+@loop
 def closed_argmax_rows(net, scores, nonempty, w, trial, found, on):
     """Write the best closed set of every row into `on`; return the number of rounds.
 
     scores   : (n_rows, n) int64, in units of u;   on : (n_rows, n) bool, result
     nonempty : bool, whether a set must hold a node
-    w, trial : Work;   found : (n,) bool, work space
+    w, trial : CutWork;   found : (n,) bool, work space
     """
     rounds = 0
     for i in range(scores.shape[0]):

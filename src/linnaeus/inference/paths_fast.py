@@ -7,10 +7,11 @@ Scores lie node by node, (n_nodes, n_rows), -inf where a node was not looked at.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_nodes(score, nodes, best, value):
     """The best of some nodes for each row, best first; of equal ones the earlier in `nodes`.
 
@@ -36,7 +37,7 @@ def best_nodes(score, nodes, best, value):
                 least[i] = v[width - 1]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def reach(parent_ptr, parents, ptr, nodes, score, least, every, mark, keep):
     """Mark what is reached from the roots: nodes with enough score below nodes that are reached.
 
@@ -64,7 +65,7 @@ def reach(parent_ptr, parents, ptr, nodes, score, least, every, mark, keep):
             keep[root] = True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def deepest(depth, ptr, nodes, score, out):
     """The deepest node of each row; of equally deep ones the better, then the lower.
 
@@ -79,7 +80,7 @@ def deepest(depth, ptr, nodes, score, out):
         out[i] = nodes[best]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def nearest(parent_ptr, parents, score):
     """Give nodes without a score the best score of their parents, in place, parents first."""
     for v in range(score.shape[0]):

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.inference import repair_fast
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 
 def repair(taxonomy: Taxonomy, Y: Any, mode: str = "down") -> sp.csr_array:
@@ -25,7 +24,7 @@ def repair(taxonomy: Taxonomy, Y: Any, mode: str = "down") -> sp.csr_array:
             f"mode={mode!r} is not known. Use 'down' (switch orphans off) or 'up' "
             f"(switch their ancestors on)."
         )
-    given = as_indicator(taxonomy, Y)
+    given = taxonomy.encode(Y)
     if mode == "up":
         return taxonomy.closure(given)
     given.sort_indices()

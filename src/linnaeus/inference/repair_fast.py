@@ -6,10 +6,10 @@ keep(v) = on(v) and keep(p) for every parent p of v,       roots first [Rousu200
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def keep_closed(parent_ptr, parents, ptr, labels, mark, keep):
     """Mark the labels to keep; every row of `labels` ascends, so parents come first.
 

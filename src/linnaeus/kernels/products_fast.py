@@ -7,10 +7,10 @@ Each entry of a row of A visits the list of rows of B that have the feature f. T
 number of products that are not 0, whatever the number of features.
 """
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sparse_block(start, indptr, indices, data, feature_ptr, feature_rows, feature_data, out):
     """Add the products to `out`, (n_rows, n_columns); of B the first n_columns rows.
 

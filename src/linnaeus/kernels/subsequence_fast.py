@@ -17,10 +17,10 @@ and k_p = sum_ij S_p(i, j): O(p |s| |t|) time, as in [Lodhi2002]. One row of eve
 is kept; going down in l, level l + 1 reads row i - 1 of level l before level l moves on to row i.
 """
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def subsequence_block(numbers, starts, row, column, p, decay, work, out):
     """out[i, j] = k_p of the sequences row + i and column + j.
 
@@ -34,7 +34,7 @@ def subsequence_block(numbers, starts, row, column, p, decay, work, out):
             out[i, j] = _pair(s, t, p, decay, work)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def subsequence_diagonal(numbers, starts, p, decay, work, out):
     """out[i] = k_p of sequence i with itself."""
     for i in range(out.size):
@@ -42,7 +42,7 @@ def subsequence_diagonal(numbers, starts, p, decay, work, out):
         out[i] = _pair(s, s, p, decay, work)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _pair(s, t, p, decay, work):
     """work[l, j + 1] = D_{l+1}(i, j); row p - 1 is not used."""
     square = decay * decay

@@ -29,7 +29,6 @@ import numpy.typing as npt
 from linnaeus.errors import UserError
 from linnaeus.losses.costs import SCALINGS, FloatArray, node_coefficients
 from linnaeus.taxonomy import Taxonomy, Tree
-from linnaeus.taxonomy.labelsets import as_indicator
 from linnaeus.taxonomy.tree import IntArray
 
 
@@ -80,7 +79,7 @@ def edge_losses(
     else:
         known = ", ".join(("delta", *SCALINGS))
         raise UserError(f"The loss {loss!r} is not known. Use one of: {known}.")
-    y = as_indicator(taxonomy, Y).toarray().astype(bool)
+    y = taxonomy.encode(Y).toarray().astype(bool)
     wrong_above, wrong_below = _wrong(y, edges)
     if loss != "delta":
         wrong_below = wrong_below & ~wrong_above

@@ -24,7 +24,6 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError, shorten
 from linnaeus.losses.costs import SCALINGS, FloatArray, node_coefficients
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator, closure
 
 
 def difference(Y: sp.csr_array, U: sp.csr_array) -> sp.csr_array:
@@ -54,7 +53,7 @@ def label_set_loss(
     >>> label_set_loss([["animal", "dog", "poodle"]], [["animal", "cat"]], tax, "unif")
     array([2.])
     """
-    wrong = difference(as_indicator(taxonomy, Y), as_indicator(taxonomy, U))
+    wrong = difference(taxonomy.encode(Y), taxonomy.encode(U))
     if loss == "zero_one":
         return np.minimum(n_entries(wrong), 1.0)
     if loss == "delta":
@@ -108,8 +107,8 @@ def set_loss(
     """
     s = node_volumes(taxonomy, volumes)
     check_costs(c_miss, c_false)
-    Y, Yhat = as_indicator(taxonomy, Y), as_indicator(taxonomy, Yhat)
-    wrong = difference(closure(taxonomy, Y), closure(taxonomy, Yhat))
+    Y, Yhat = taxonomy.encode(Y), taxonomy.encode(Yhat)
+    wrong = difference(taxonomy.closure(Y), taxonomy.closure(Yhat))
     missed, added = row_sums(wrong, s, wrong.data > 0), row_sums(wrong, s, wrong.data < 0)
     return c_miss * missed + c_false * added
 

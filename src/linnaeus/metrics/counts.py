@@ -4,19 +4,32 @@
 
 A ratio 0/0 is `zero`, by default 0: a class that is neither true nor predicted then scores 0 and
 still counts in a macro average over all classes. [GopalYang2015] section 5.3 leaves this open.
+
+`Truth` counts decided label sets of one part of the rows after another, such as folds:
+
+    tp, fp, fn                       of every node, on most specific labels
+    closed_tp, closed_fp, closed_fn  of all nodes together, on label sets closed upwards
+
+Micro and macro F1 are then over the leaves and the inner nodes that carry true labels of their
+own; which these are is known once all parts are added, so every node keeps its counts until then.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.metrics.inputs import NodePair, Pair
+from linnaeus.taxonomy import Taxonomy
 
 OVER = ("all", "support", "union")
+METRICS = ("micro_f1", "macro_f1", "hierarchical_f1")
+VALUES = (*METRICS, "precision", "recall", "labels_per_row")
 
 
 class Counts(NamedTuple):
@@ -75,6 +88,51 @@ def macro(counts: Counts, over: str = "all", zero: float = 0.0) -> float:
     used = {"all": tp >= 0, "support": tp + fn > 0, "union": tp + fp + fn > 0}[over]
     f1 = prf(counts, zero).f1[used]
     return float(f1.mean()) if f1.size else zero
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The true label sets of some rows, twice: the most specific labels, and closed upwards."""
+
+    taxonomy: Taxonomy
+    own: sp.csr_array
+    closed: sp.csr_array
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, Y: sp.csr_array) -> Self:
+        return cls(taxonomy, taxonomy.most_specific(Y), taxonomy.closure(Y))
+
+    def counts(self, predicted: sp.csr_array) -> dict[str, Any]:
+        """The counts of predicted label sets, closed upwards."""
+        own = count(Pair(self.own, self.taxonomy.most_specific(predicted)))
+        closed = count(Pair(self.closed, predicted)).pooled()
+        named = {f"closed_{key}": int(n) for key, n in closed._asdict().items()}
+        return {"rows": predicted.shape[0], **own._asdict(), **named}
+
+
+def add(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The counts of several parts together; what is no count is that of the first."""
+    keys = ("rows", *Counts._fields, *(f"closed_{key}" for key in Counts._fields))
+    return {**records[0], **{key: sum(r[key] for r in records) for key in keys}}
+
+
+def measure(taxonomy: Taxonomy, record: dict[str, Any]) -> dict[str, float]:
+    """Values between 0 and 1, and labels per row, from the counts of `Truth`."""
+    every = Counts(*(record[key] for key in Counts._fields))
+    closed = Counts(*(record[f"closed_{key}"] for key in Counts._fields))
+    used = every.tp + every.fn > 0
+    used[taxonomy.leaf_numbers] = True
+    own = every.take(used)
+    precision, recall, f1, _ = micro(own)
+    said = int((own.tp + own.fp).sum())
+    return {
+        "micro_f1": f1,
+        "macro_f1": macro(own),
+        "hierarchical_f1": float(prf(closed).f1),
+        "precision": precision,
+        "recall": recall,
+        "labels_per_row": said / record["rows"] if record["rows"] else 0.0,
+    }
 
 
 def _ratio(a: Any, b: Any, zero: float) -> Any:

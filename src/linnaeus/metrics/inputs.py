@@ -1,6 +1,6 @@
 """Label sets and scores in any form, as sparse indicators and dense blocks over the same classes.
 
-The classes are
+`linnaeus.labels` understands the forms. The classes are
 
     * the columns, where an indicator is given: the nodes, or the leaves when there are as many
       columns as leaves; without a taxonomy any columns;
@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.labels import Labels, by_kind, moved, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator, is_matrix, plain
 
 
 class Pair(NamedTuple):
@@ -60,11 +60,13 @@ def label_sets(
     taxonomy: Taxonomy | None, **given: Any
 ) -> tuple[list[sp.csr_array], np.ndarray | None]:
     """Label sets of the same rows over the same classes, and the node numbers of these."""
-    forms = [_plain(Y, taxonomy) for Y in given.values()]
+    understood = [parse(Y, _checked(taxonomy)) for Y in given.values()]
     if taxonomy is None:
-        return _same_shape(given, _without_taxonomy(forms)), None
-    sets = _same_shape(given, [node_sets(taxonomy, Y) for Y in forms])
-    every_node = any(is_matrix(Y) and Y.shape[1] == len(taxonomy) for Y in forms)
+        return _same_shape(given, _without_taxonomy(understood)), None
+    sets = _same_shape(given, [labels.over_nodes(taxonomy) for labels in understood])
+    every_node = any(
+        labels.form.kind in ("dense", "sparse") and labels.numbers is None for labels in understood
+    )
     used = np.full(len(taxonomy), every_node)
     for nodes in (taxonomy.leaf_numbers, *(Y.indices for Y in sets)):
         used[nodes] = True
@@ -76,29 +78,23 @@ def node_pair(Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None, metric: str) 
     """Both label sets over all nodes of a taxonomy, which this metric needs."""
     taxonomy = needed(taxonomy, metric)
     given = {"Y_true": Y_true, "Y_pred": Y_pred}
-    return NodePair(taxonomy, *_same_shape(given, [node_sets(taxonomy, Y) for Y in given.values()]))
+    return NodePair(taxonomy, *_same_shape(given, [taxonomy.encode(Y) for Y in given.values()]))
 
 
-def node_sets(taxonomy: Taxonomy, Y: Any) -> sp.csr_array:
-    """Label sets over all nodes; an indicator over the leaves is taken too."""
-    if not isinstance(taxonomy, Taxonomy):
+def _checked(taxonomy: Any) -> Taxonomy | None:
+    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
         raise UserError(
             f"{shorten(taxonomy)} is not a taxonomy. Give a linnaeus.Taxonomy as `taxonomy`, and "
             f"other options by name."
         )
-    Y = _plain(Y, taxonomy)
-    leaves = taxonomy.leaf_numbers
-    if is_matrix(Y) and Y.shape[1] == leaves.size < len(taxonomy):
-        narrow = sp.csr_array(Y)
-        wide = (narrow.data, leaves[narrow.indices], narrow.indptr)
-        Y = sp.csr_array(wide, shape=(Y.shape[0], len(taxonomy)))
-    return as_indicator(taxonomy, Y)
+    return taxonomy
 
 
 def needed(taxonomy: Taxonomy | None, metric: str) -> Taxonomy:
     """The taxonomy, or an error that says who needs it."""
     if taxonomy is None:
         raise UserError(f"{metric} needs a taxonomy. Give it as `taxonomy`.")
+    _checked(taxonomy)
     return taxonomy
 
 
@@ -121,12 +117,12 @@ def scored(
             f"Scores must be numbers, a row per example and a column per class, but they have "
             f"the shape {S.shape} and the type {S.dtype}."
         )
+    given = parse(Y_true, _checked(taxonomy))
     if taxonomy is None:
-        true, columns = _truth_alone(_plain(Y_true), S.shape[1], classes), None
+        true, columns = _truth_alone(given, S.shape[1], classes), None
     else:
-        labels = node_sets(taxonomy, Y_true)
         columns = score_columns(taxonomy, S.shape[1], classes)
-        true = labels[:, columns]
+        true = given.over_nodes(taxonomy)[:, columns]
     if true.shape[0] != S.shape[0]:
         raise UserError(
             f"Y_true has {true.shape[0]} rows, but the scores have {S.shape[0]}. "
@@ -157,16 +153,6 @@ def score_columns(
     )
 
 
-def indicator(Y: Any) -> sp.csr_array:
-    """An indicator over any columns, checked to hold 0 and 1 only."""
-    return as_indicator(Taxonomy.flat(range(Y.shape[1])), Y)
-
-
-def _plain(Y: Any, taxonomy: Taxonomy | None = None) -> Any:
-    """Data frames, series and rows of 0 and 1 as arrays; the rest as it is."""
-    return plain(Y, len(taxonomy) if isinstance(taxonomy, Taxonomy) else 0)
-
-
 def _same_shape(given: Mapping[str, Any], sets: list[sp.csr_array]) -> list[sp.csr_array]:
     """The sets, if they have one shape and a row; the keys of `given` are for messages."""
     first, *others = given
@@ -182,56 +168,32 @@ def _same_shape(given: Mapping[str, Any], sets: list[sp.csr_array]) -> list[sp.c
     return sets
 
 
-def _without_taxonomy(sets: Sequence[Any]) -> list[sp.csr_array]:
-    sets = [_array(Y) for Y in sets]
-    if all(map(is_matrix, sets)):
-        return [indicator(Y) for Y in sets]
-    if any(map(is_matrix, sets)):
+def _without_taxonomy(sets: Sequence[Labels]) -> list[sp.csr_array]:
+    one_each = [labels.form.kind == "one" for labels in sets]
+    if not any(one_each):
+        return [labels.Y for labels in sets]
+    if not all(one_each):
         raise UserError(
             "The label sets have different forms: an indicator, and one label per row. "
             "Give them in one form, or with a taxonomy."
         )
-    names = np.unique(np.concatenate(sets))
-    return [_one_hot(Y, names) for Y in sets]
+    names = tuple(by_kind({name for labels in sets for name in labels.form.names}))
+    return [moved(labels.Y, labels.form.names, names) for labels in sets]
 
 
-def _truth_alone(Y: Any, n_columns: int, classes: Sequence[Any] | None) -> sp.csr_array:
+def _truth_alone(given: Labels, n_columns: int, classes: Sequence[Any] | None) -> sp.csr_array:
     """The truth beside scores, without a taxonomy."""
-    Y = _array(Y)
-    if is_matrix(Y):
-        if Y.shape[1] != n_columns:
+    if given.form.kind != "one":
+        if given.Y.shape[1] != n_columns:
             raise UserError(
-                f"Y_true has {Y.shape[1]} columns, but the scores have {n_columns}. "
+                f"Y_true has {given.Y.shape[1]} columns, but the scores have {n_columns}. "
                 f"Both need one column per class, in the same order."
             )
-        return indicator(Y)
-    names = np.unique(Y) if classes is None else np.asarray(classes)
-    if names.size != n_columns or not np.isin(Y, names).all():
+        return given.Y
+    names = given.form.names if classes is None else tuple(plain_names(classes))
+    if len(names) != n_columns or not set(given.form.names) <= set(names):
         raise UserError(
             f"The labels do not match the {n_columns} columns of the scores. "
             f"Name the columns with `classes`, one name each."
         )
-    order = np.argsort(names)
-    return _one_hot(Y, names[order])[:, np.argsort(order)]
-
-
-def _one_hot(y: np.ndarray, names: np.ndarray) -> sp.csr_array:
-    ones, ptr = np.ones(y.size, np.int8), np.arange(y.size + 1)
-    return sp.csr_array((ones, np.searchsorted(names, y), ptr), shape=(y.size, names.size))
-
-
-def _array(Y: Any) -> Any:
-    """An indicator or one label per row, without a taxonomy to read names with."""
-    if sp.issparse(Y):
-        return Y
-    try:
-        out = np.asarray(Y)
-    except ValueError:  # rows of different lengths
-        out = np.zeros((0, 0, 0))
-    one_each = out.ndim == 1 and not any(isinstance(y, list | tuple | set) for y in out.tolist())
-    if one_each or (out.ndim == 2 and out.dtype.kind in "biuf"):
-        return out
-    raise UserError(
-        "Lists of labels need a taxonomy, which says what the labels are. Give it as the third "
-        "argument, or make an indicator with taxonomy.encode(labels)."
-    )
+    return moved(given.Y, given.form.names, names)

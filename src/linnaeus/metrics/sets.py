@@ -1,8 +1,8 @@
 """Metrics of predicted label sets: ``metric(Y_true, Y_pred, taxonomy=None, **options)``.
 
-Label sets are indicators (dense or sparse, over the nodes or over the leaves), lists of label
-lists, or one label per row; `linnaeus.metrics.inputs` says what the classes then are. Sets are
-taken as they are given; only what is said to work on closures adds ancestors first.
+Label sets come in any form (see `linnaeus.labels`); `linnaeus.metrics.inputs` says what the classes
+then are. Sets are taken as they are given; only what is said to work on closures adds ancestors
+first.
 
 Data-set values are means over the rows. [Rousu2006] section 5 and [GopalYang2015] section 5.3 for
 F1 and the losses over microlabels, [Cai2008] (3.11) for the subscription loss.
@@ -17,8 +17,9 @@ import numpy as np
 
 from linnaeus import losses
 from linnaeus.errors import UserError
+from linnaeus.labels import parse
 from linnaeus.metrics.counts import Counts, count, macro, micro, prf
-from linnaeus.metrics.inputs import Pair, indicator, label_pair, node_pair, node_sets
+from linnaeus.metrics.inputs import Pair, label_pair, node_pair
 from linnaeus.taxonomy import Taxonomy
 
 BINS = ((1, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, None))
@@ -182,7 +183,7 @@ def _train_counts(
     if train_counts is None and Y_train is None:
         raise UserError('by="support" needs `train_counts`, one number per class, or `Y_train`.')
     if train_counts is None:
-        Y = indicator(Y_train) if taxonomy is None else node_sets(taxonomy, Y_train)
+        Y = parse(Y_train).Y if taxonomy is None else taxonomy.encode(Y_train)
         train_counts = np.bincount(Y.indices, minlength=Y.shape[1])
     n = np.asarray(train_counts)
     if taxonomy is not None and pair.classes is not None and n.size != pair.classes.size:

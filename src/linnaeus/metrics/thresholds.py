@@ -24,7 +24,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import as_matrix, finite_blocks
 from linnaeus.metrics.counts import Counts
-from linnaeus.metrics.inputs import node_sets, score_columns
+from linnaeus.metrics.inputs import needed, score_columns
 from linnaeus.taxonomy import Taxonomy
 
 TRIED = 4096  # thresholds at which F1 is computed
@@ -43,7 +43,8 @@ class ScoredNodes(NamedTuple):
     def of(
         cls, taxonomy: Taxonomy, Y_true: Any, scores: Any, classes: Any, lifted: bool | None
     ) -> ScoredNodes:
-        true, S = taxonomy.closure(node_sets(taxonomy, Y_true)), as_matrix(scores)
+        true = needed(taxonomy, "sweep").closure(taxonomy.encode(Y_true))
+        S = as_matrix(scores)
         if true.shape[0] != S.shape[0] or not S.size:
             raise UserError(
                 f"Y_true has {true.shape[0]} rows, and the scores have the shape {S.shape}. "

@@ -9,7 +9,7 @@ import numpy as np
 from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.methods import INFO
-from linnaeus.model.evidence import advise, kind_of
+from linnaeus.model.recommendations import advise, kind_of
 from linnaeus.taxonomy import Taxonomy
 
 FOR_SEVERAL: dict[str, dict[str, Any]] = {"hblr": {"link": "binary"}}  # to take several labels

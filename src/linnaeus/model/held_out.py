@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 
+from linnaeus.decisions.scoring import out_of_fold
 from linnaeus.splits import Split, k_folds, train_test_split
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 SHARE = 0.2
 LARGE = 50_000  # rows from which on one split is enough
@@ -67,20 +66,10 @@ def hold_out(
     own : whether to ask the estimators for their own predictions too
     callback : told how many fits are done, and how many there are
     """
-    position = {name: j for j, name in enumerate(columns)}
-    rows, scores, answers = [], [], []
-    for done, (train, test) in enumerate(splits):
-        if callback is not None:
-            callback(done, len(splits))
-        fitted = clone(estimator).fit(X[train], y[train])
-        names, found = fitted.targets_.names, fitted.decision_function(X[test])
-        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
-        known = [j for j, name in enumerate(names) if name in position]
-        part[:, [position[names[j]] for j in known]] = found[:, known]
-        rows.append(test)
-        scores.append(part.astype(np.float32))
-        if own:
-            answers.append(as_indicator(taxonomy, fitted.predict(X[test])))
-    at = np.concatenate(rows)
-    Y = as_indicator(taxonomy, y[at])
-    return HeldOut(at, np.vstack(scores), Y, sp.vstack(answers, format="csr") if own else None)
+    found = out_of_fold(
+        estimator, X, y, splits, columns, lambda fitted: fitted.targets_.names,
+        predict=own, dtype=np.float32, callback=callback,
+    )  # fmt: skip
+    sets = [taxonomy.encode(answers) for answers in found.predicted]
+    Y = taxonomy.encode(y[found.rows])
+    return HeldOut(found.rows, found.scores, Y, sp.vstack(sets, format="csr") if own else None)

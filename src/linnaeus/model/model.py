@@ -16,14 +16,13 @@ import scipy.sparse as sp
 from linnaeus import storage
 from linnaeus.collection import Part
 from linnaeus.decisions import Decision
-from linnaeus.decisions.counting import VALUES
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.metrics import Report, evaluate
+from linnaeus.metrics.counts import VALUES
 from linnaeus.model.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.labelsets import as_indicator
 
 OWN = "own"  # the rule of an estimator that decides by itself
 
@@ -102,7 +101,7 @@ class Model:
         if self.rule is None and scores is not None and self._takes_the_best:
             return self._best(scores)
         if self.rule is None:
-            return self.taxonomy.closure(as_indicator(self.taxonomy, self.estimator.predict(X)))
+            return self.taxonomy.closure(self.taxonomy.encode(self.estimator.predict(X)))
         scores = self.estimator.decision_function(X) if scores is None else scores
         return node_sets(self.rule, scores, self.taxonomy)
 
@@ -183,7 +182,7 @@ class Model:
     def _examples(self, name: str, learns: bool, inputs: Any, labels: Any) -> tuple[Any, Any]:
         """Scores and label sets for a rule to learn from."""
         if inputs is not None:
-            return self.scores(inputs), as_indicator(self.taxonomy, labels)
+            return self.scores(inputs), self.taxonomy.encode(labels)
         if self.held_out is not None:
             return self.held_out.scores, self.held_out.Y
         if learns:
@@ -194,9 +193,12 @@ class Model:
             )
         return np.zeros((1, len(self.columns))), self.taxonomy.encode([[]])
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as a directory, whole or not at all; read it with `linnaeus.load`."""
-        storage.save(self, path, about=self.about)
+    def save(self, path: str | Path, seconds: Mapping[str, float] | None = None) -> None:
+        """Write the model as a directory, whole or not at all; read it with `linnaeus.load`.
+
+        seconds : how long the work took, by its steps
+        """
+        storage.save(self, path, about=self.about, seconds=seconds)
 
 
 def held_out_figures(table: Iterable[Mapping[str, Any]], name: str) -> dict[str, float]:

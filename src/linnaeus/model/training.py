@@ -14,12 +14,12 @@ from linnaeus.collection import Part
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.features import Choice, choose_features
+from linnaeus.labels import name_array
 from linnaeus.methods import INFO, make
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.naming import name_array
 
 Step = Callable[[str, int, int], None]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from linnaeus.comparison import FIGURES, Contest, Standing
+from linnaeus.experiments import FIGURES, Comparison, MethodResult
 from linnaeus.metrics import Report
 from linnaeus.report.style import FAINT, INK, axis, colour, escaped, layout, line, marker
 
@@ -14,9 +14,9 @@ Chart = dict[str, Any]
 _KINDS = tuple(FIGURES)[:3]  # of F1
 
 
-def numbered(contest: Contest) -> list[tuple[int, Standing, Report]]:
+def numbered(comparison: Comparison) -> list[tuple[int, MethodResult, Report]]:
     """The methods with results, each with its number, which is its colour everywhere."""
-    return [(i, s, s.report) for i, s in enumerate(contest.ranked) if s.report is not None]
+    return [(i, s, s.report) for i, s in enumerate(comparison.ranked) if s.report is not None]
 
 
 def _trace(name: str, x: Sequence[Any], y: Sequence[float], hover: str, **own: Any) -> Chart:
@@ -31,9 +31,9 @@ def _errors(values: Sequence[float]) -> dict[str, Any]:
     return {"type": "data", "array": [2 * v for v in values], "thickness": 1.2, "width": 3}
 
 
-def figure_bars(contest: Contest) -> Chart | None:
+def figure_bars(comparison: Comparison) -> Chart | None:
     """F1 in its three kinds for every method; None for one method."""
-    if len(contest.ranked) < 2:
+    if len(comparison.ranked) < 2:
         return None
     data = [
         _trace(
@@ -45,34 +45,34 @@ def figure_bars(contest: Contest) -> Chart | None:
             error_y=_errors([s.errors[kind] for kind in _KINDS]) | {"color": INK},
             marker={"color": colour(i)},
         )
-        for i, s, _ in numbered(contest)
+        for i, s, _ in numbered(comparison)
     ]
-    highest = max(s.figures[kind] for s in contest.ranked for kind in _KINDS)
+    highest = max(s.figures[kind] for s in comparison.ranked for kind in _KINDS)
     own = {"barmode": "group", "bargap": 0.25, "xaxis": axis("", showgrid=False)}
     top = min(1.02, 1.2 * highest) or 1.0
     return {"data": data, "layout": layout(len(data), yaxis=axis("F1", range=[0, top]), **own)}
 
 
-def level_lines(contest: Contest) -> Chart:
+def level_lines(comparison: Comparison) -> Chart:
     """F1 on each level of the taxonomy."""
 
     def points(report: Report) -> list[dict[str, Any]]:
         return [r for r in report.levels if r["support"]]
 
-    return _lines(contest, points, "depth", "depth in the taxonomy", "nodes")
+    return _lines(comparison, points, "depth", "depth in the taxonomy", "nodes")
 
 
-def size_lines(contest: Contest) -> Chart:
+def size_lines(comparison: Comparison) -> Chart:
     """F1 of classes with few and with many training rows."""
 
     def points(report: Report) -> list[dict[str, Any]]:
         return [r for r in report.sizes or [] if r["classes"] and r["support"]]
 
-    return _lines(contest, points, "train", "training rows of the class", "classes")
+    return _lines(comparison, points, "train", "training rows of the class", "classes")
 
 
 def _lines(
-    contest: Contest,
+    comparison: Comparison,
     points: Callable[[Report], list[dict[str, Any]]],
     key: str,
     title: str,
@@ -84,7 +84,7 @@ def _lines(
         f"%{{customdata[0]:,}} {many}, %{{customdata[1]:,}} true labels"
     )
     data, values = [], []
-    for i, s, report in numbered(contest):
+    for i, s, report in numbered(comparison):
         records = points(report)
         x, y = [str(r[key]) for r in records], [r["f1"] for r in records]
         more = [[r[many], r["support"], r["macro_f1"]] for r in records]
@@ -100,11 +100,11 @@ def _joined(i: int) -> dict[str, Any]:
     return {"mode": "lines+markers", "line": line(i), "marker": marker(i)}
 
 
-def calibration_curves(contest: Contest) -> Chart | None:
+def calibration_curves(comparison: Comparison) -> Chart | None:
     """What share of the labels given a probability is true; None without probabilities."""
     hover = "given %{x:.2f}, true %{y:.3f}<br>%{customdata:,} labels"
     data = []
-    for i, s, _ in numbered(contest):
+    for i, s, _ in numbered(comparison):
         if s.calibration is not None:
             bins, error = s.calibration.bins, s.calibration.expected_calibration_error
             x, y = [b["predicted"] for b in bins], [b["observed"] for b in bins]
@@ -121,29 +121,29 @@ def calibration_curves(contest: Contest) -> Chart | None:
     return {"data": [diagonal, *data], "layout": layout(len(data), xaxis=x_axis, yaxis=y_axis)}
 
 
-def time_against_quality(contest: Contest) -> Chart | None:
+def time_against_quality(comparison: Comparison) -> Chart | None:
     """Processor time of a fit, log scale, against micro F1."""
 
-    def seconds(s: Standing) -> float | None:
+    def seconds(s: MethodResult) -> float | None:
         return None if s.cost is None else max(s.cost.cpu_seconds, 1e-3)
 
-    return _price(contest, seconds, "CPU seconds of a fit", "%{x:,.3g} s")
+    return _price(comparison, seconds, "CPU seconds of a fit", "%{x:,.3g} s")
 
 
-def memory_against_quality(contest: Contest) -> Chart | None:
+def memory_against_quality(comparison: Comparison) -> Chart | None:
     """Peak memory of a fit, log scale, against micro F1."""
 
-    def megabytes(s: Standing) -> float | None:
+    def megabytes(s: MethodResult) -> float | None:
         return None if s.cost is None else max(s.cost.memory_bytes / 1e6, 0.1)
 
-    return _price(contest, megabytes, "memory of a fit, MB", "%{x:,.3g} MB")
+    return _price(comparison, megabytes, "memory of a fit, MB", "%{x:,.3g} MB")
 
 
 def _price(
-    contest: Contest, price: Callable[[Standing], float | None], title: str, shown: str
+    comparison: Comparison, price: Callable[[MethodResult], float | None], title: str, shown: str
 ) -> Chart | None:
     """What methods cost against what they reach; None for fewer than two."""
-    found = [(i, s, x) for i, s, _ in numbered(contest) if (x := price(s)) is not None]
+    found = [(i, s, x) for i, s, _ in numbered(comparison) if (x := price(s)) is not None]
     if len(found) < 2:
         return None
     data = [
@@ -172,12 +172,12 @@ def _log_axis(values: Sequence[float]) -> dict[str, Any]:
     return {"range": [low, high], "tickvals": ticks, "ticktext": [f"{t:,g}" for t in ticks]}
 
 
-def sweep_lines(contest: Contest) -> Chart | None:
+def sweep_lines(comparison: Comparison) -> Chart | None:
     """Precision against recall at other thresholds; None where no sweep was made."""
     hover = "recall %{x:.3f}, precision %{y:.3f}"
     more = "<br>F1 %{customdata[1]:.3f} at the threshold %{customdata[0]:.3g}"
     data = []
-    for i, s, report in numbered(contest):
+    for i, s, report in numbered(comparison):
         if s.sweep is not None:
             points = s.sweep.points
             x, y = [p["recall"] for p in points], [p["precision"] for p in points]

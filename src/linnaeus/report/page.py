@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus import __version__
-from linnaeus.comparison import Contest, verdict
-from linnaeus.comparison.cost import PEAK
 from linnaeus.errors import MissingExtraError
+from linnaeus.experiments import Comparison, verdict
+from linnaeus.experiments.cost import PEAK
 from linnaeus.files import atomic_write
 from linnaeus.report import charts, style, tables, treemap
 
 EXAMPLES_OF = 4  # methods whose mistakes are shown
 
 
-def write_report(contest: Contest, path: str | Path) -> None:
+def write_report(comparison: Comparison, path: str | Path) -> None:
     """Write the report as one HTML file, whole or not at all."""
-    page = render_report(contest)
+    page = render_report(comparison)
     with atomic_write(path) as file:
         file.write(page)
 
 
-def render_report(contest: Contest) -> str:
+def render_report(comparison: Comparison) -> str:
     """The report as HTML."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -40,7 +40,7 @@ def render_report(contest: Contest) -> str:
         lstrip_blocks=True,
     )
     template = environment.get_template("comparison.html")
-    text: str = template.render(**_content(contest), plotly_script=_plotly_script())
+    text: str = template.render(**_content(comparison), plotly_script=_plotly_script())
     return text
 
 
@@ -54,43 +54,43 @@ def _plotly_script() -> str:
     return script.replace("</script", "<\\/script")
 
 
-def _content(contest: Contest) -> dict[str, Any]:
+def _content(comparison: Comparison) -> dict[str, Any]:
     """Everything that the template shows."""
-    several = len(contest.standings) > 1
+    several = len(comparison.results) > 1
     what = "Comparison" if several else "Evaluation"
-    name = contest.setting.data or (contest.standings[0].name if contest.standings else "")
-    drawn = _charts(contest)
+    name = comparison.setting.data or (comparison.results[0].name if comparison.results else "")
+    drawn = _charts(comparison)
     return {
         "title": f"{what}: {name}" if name else what,
         "version": __version__,
         "several": several,
-        "verdict": [_unbroken(sentence) for sentence in verdict(contest)],
-        "setting": contest.setting,
-        "facts": _facts(contest),
+        "verdict": [_unbroken(sentence) for sentence in verdict(comparison)],
+        "setting": comparison.setting,
+        "facts": _facts(comparison),
         "charts": drawn,
         "figure_heads": tables.figure_heads(),
-        "figures": tables.figure_rows(contest),
-        "failed": [(s.name, s.error) for s in contest.failed],
-        "costs": tables.cost_rows(contest),
-        "memory_by": next((s.cost.memory_by for s in contest.ranked if s.cost), PEAK),
-        "why": [(s.name, s.rule, s.why) for s in contest.ranked if s.why],
-        "duels": tables.duel_rows(contest),
-        "level_tests": tables.group_rows(contest.level_duels),
-        "size_tests": tables.group_rows(contest.size_duels),
-        "hidden": treemap.hidden_nodes(contest),
+        "figures": tables.figure_rows(comparison),
+        "failed": [(s.name, s.error) for s in comparison.failed],
+        "costs": tables.cost_rows(comparison),
+        "memory_by": next((s.cost.memory_by for s in comparison.ranked if s.cost), PEAK),
+        "why": [(s.name, s.rule, s.why) for s in comparison.ranked if s.why],
+        "pair_tests": tables.pair_rows(comparison),
+        "level_tests": tables.group_rows(comparison.level_tests),
+        "size_tests": tables.group_rows(comparison.size_tests),
+        "hidden": treemap.hidden_nodes(comparison),
         "shown": treemap.MOST,
-        "is_tree": contest.taxonomy.is_tree,
+        "is_tree": comparison.taxonomy.is_tree,
         "confusions": [
-            (s.name, tables.confusion_rows(contest.taxonomy, s))
-            for s in contest.ranked
+            (s.name, tables.confusion_rows(comparison.taxonomy, s))
+            for s in comparison.ranked
             if s.confusions
         ],
         "mistakes": [
-            (s.name, tables.mistake_rows(contest.taxonomy, s))
-            for s in contest.ranked[:EXAMPLES_OF]
+            (s.name, tables.mistake_rows(comparison.taxonomy, s))
+            for s in comparison.ranked[:EXAMPLES_OF]
             if s.mistakes
         ],
-        "colours": [style.colour(i) for i in range(len(contest.ranked))],
+        "colours": [style.colour(i) for i in range(len(comparison.ranked))],
     }
 
 
@@ -101,26 +101,26 @@ def _unbroken(text: str) -> str:
     return text
 
 
-def _charts(contest: Contest) -> dict[str, Any]:
+def _charts(comparison: Comparison) -> dict[str, Any]:
     """The charts that there is something to draw in, by their names on the page."""
-    if not contest.ranked:
+    if not comparison.ranked:
         return {}
     found = {
-        "figures": charts.figure_bars(contest),
-        "levels": charts.level_lines(contest),
-        "sizes": charts.size_lines(contest),
-        "map": treemap.taxonomy_map(contest),
-        "calibration": charts.calibration_curves(contest),
-        "time": charts.time_against_quality(contest),
-        "memory": charts.memory_against_quality(contest),
-        "sweep": charts.sweep_lines(contest),
+        "figures": charts.figure_bars(comparison),
+        "levels": charts.level_lines(comparison),
+        "sizes": charts.size_lines(comparison),
+        "map": treemap.taxonomy_map(comparison),
+        "calibration": charts.calibration_curves(comparison),
+        "time": charts.time_against_quality(comparison),
+        "memory": charts.memory_against_quality(comparison),
+        "sweep": charts.sweep_lines(comparison),
     }
     return {name: chart for name, chart in found.items() if chart is not None and chart["data"]}
 
 
-def _facts(contest: Contest) -> list[tuple[str, str]]:
+def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     """What was compared, in a few pairs of words and numbers."""
-    taxonomy, setting = contest.taxonomy, contest.setting
+    taxonomy, setting = comparison.taxonomy, comparison.setting
     shape = "tree" if taxonomy.is_tree else "DAG"
     facts = [
         ("data", setting.data or "–"),
@@ -131,8 +131,8 @@ def _facts(contest: Contest) -> list[tuple[str, str]]:
             f"{len(taxonomy.level_numbers)} levels, a {shape}",
         ),
     ]
-    if contest.ranked and contest.ranked[0].report is not None:
-        report = contest.ranked[0].report
+    if comparison.ranked and comparison.ranked[0].report is not None:
+        report = comparison.ranked[0].report
         facts.append(("labels per row", f"{report['labels_per_row']:.2f}"))
     if setting.feature_seconds:
         facts.append(("features", f"{setting.features}, made in {setting.feature_seconds:.1f} s"))

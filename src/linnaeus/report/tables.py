@@ -5,19 +5,27 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from linnaeus.comparison import FIGURES, LESS_IS_BETTER, Contest, Duel, GroupDuel, Standing, stars
-from linnaeus.comparison.duels import TESTS
+from linnaeus.experiments import (
+    FIGURES,
+    LESS_IS_BETTER,
+    Comparison,
+    GroupTest,
+    MethodResult,
+    PairTest,
+    stars,
+)
+from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.taxonomy import Taxonomy
 
 RANKING = {"one_accuracy": "one-accuracy", "average_precision": "average precision"}
 
 
-def figure_rows(contest: Contest) -> list[dict[str, Any]]:
+def figure_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A row per method: every figure with error, mark, and whether it is the best."""
-    marks = {figure: contest.marks(figure) for figure in FIGURES}
-    best = {name: _best(contest, name) for name in (*FIGURES, *RANKING)}
+    marks = {figure: comparison.marks(figure) for figure in FIGURES}
+    best = {name: _best(comparison, name) for name in (*FIGURES, *RANKING)}
     out = []
-    for i, s in enumerate(contest.ranked):
+    for i, s in enumerate(comparison.ranked):
         assert s.report is not None
         cells = [
             {
@@ -36,8 +44,10 @@ def figure_rows(contest: Contest) -> list[dict[str, Any]]:
     return out
 
 
-def _best(contest: Contest, name: str) -> float | None:
-    values = [s.report[name] for s in contest.ranked if s.report is not None and name in s.report]
+def _best(comparison: Comparison, name: str) -> float | None:
+    values = [
+        s.report[name] for s in comparison.ranked if s.report is not None and name in s.report
+    ]
     known = [v for v in values if v is not None]
     return None if not known else min(known) if name in LESS_IS_BETTER else max(known)
 
@@ -49,7 +59,7 @@ def figure_heads() -> list[tuple[str, bool]]:
     return heads + [(title, False) for title in RANKING.values()]
 
 
-def cost_rows(contest: Contest) -> list[list[str]]:
+def cost_rows(comparison: Comparison) -> list[list[str]]:
     """A row per method: what it cost, how it decided, how exact it is."""
     return [
         [
@@ -63,14 +73,14 @@ def cost_rows(contest: Contest) -> list[list[str]]:
             s.rule,
             parameters_text(s),
         ]
-        for s in contest.ranked
+        for s in comparison.ranked
     ]
 
 
-def parameters_text(standing: Standing) -> str:
+def parameters_text(result: MethodResult) -> str:
     """What a method was given, as on the command line."""
     found = (f"{k}={v if isinstance(v, str) else json.dumps(v, default=str)}"
-             for k, v in standing.parameters.items())  # fmt: skip
+             for k, v in result.parameters.items())  # fmt: skip
     return ", ".join(found) or "defaults"
 
 
@@ -83,12 +93,12 @@ def size(n_bytes: float) -> str:
     return f"{value:,.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
 
 
-def duel_rows(contest: Contest) -> list[dict[str, Any]]:
+def pair_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A row per pair of methods; those with the best method of all come first."""
-    if not contest.ranked:
+    if not comparison.ranked:
         return []
-    best = contest.best().name
-    order = sorted(contest.duels, key=lambda d: best not in (d.first, d.second))
+    best = comparison.best().name
+    order = sorted(comparison.pair_tests, key=lambda d: best not in (d.first, d.second))
     return [
         {
             "first": d.first,
@@ -100,17 +110,17 @@ def duel_rows(contest: Contest) -> list[dict[str, Any]]:
     ]
 
 
-def _test(duel: Duel, figure: str, test: str) -> dict[str, str]:
-    p = duel.adjusted[figure]
+def _test(pair: PairTest, figure: str, test: str) -> dict[str, str]:
+    p = pair.adjusted[figure]
     return {
-        "difference": f"{duel.differences[figure]:+.4f}",
-        "p": pvalue(getattr(duel, test).pvalue),
+        "difference": f"{pair.differences[figure]:+.4f}",
+        "p": pvalue(getattr(pair, test).pvalue),
         "adjusted": pvalue(p),
         "mark": stars(p),
     }
 
 
-def group_rows(duels: tuple[GroupDuel, ...]) -> list[dict[str, str]]:
+def group_rows(pair_tests: tuple[GroupTest, ...]) -> list[dict[str, str]]:
     """A row per level or size and method that is not the best there."""
     return [
         {
@@ -121,7 +131,7 @@ def group_rows(duels: tuple[GroupDuel, ...]) -> list[dict[str, str]]:
             "sign": pvalue(d.adjusted_sign) + stars(d.adjusted_sign),
             "wilcoxon": pvalue(d.adjusted_wilcoxon) + stars(d.adjusted_wilcoxon),
         }
-        for d in duels
+        for d in pair_tests
     ]
 
 
@@ -130,7 +140,7 @@ def pvalue(p: float) -> str:
     return "<0.0001" if p < 1e-4 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 
-def confusion_rows(taxonomy: Taxonomy, standing: Standing, n: int = 12) -> list[list[str]]:
+def confusion_rows(taxonomy: Taxonomy, result: MethodResult, n: int = 12) -> list[list[str]]:
     """The labels that a method takes for one another."""
     return [
         [
@@ -141,14 +151,14 @@ def confusion_rows(taxonomy: Taxonomy, standing: Standing, n: int = 12) -> list[
             str(c.distance),
             c.relation,
         ]
-        for c in standing.confusions[:n]
+        for c in result.confusions[:n]
     ]
 
 
-def mistake_rows(taxonomy: Taxonomy, standing: Standing) -> list[dict[str, Any]]:
+def mistake_rows(taxonomy: Taxonomy, result: MethodResult) -> list[dict[str, Any]]:
     """Rows with wrong labels, label by label: right, missed or wrong."""
     out = []
-    for m in standing.mistakes:
+    for m in result.mistakes:
         kinds = [(name, "right" if name in m.predicted else "missed") for name in m.true]
         kinds += [(name, "wrong") for name in m.predicted if name not in m.true]
         labels = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.comparison import Contest
+from linnaeus.experiments import Comparison
 from linnaeus.metrics import Report
 from linnaeus.report.charts import Chart, numbered
 from linnaeus.report.style import FONT, SCALE, escaped, layout
@@ -24,20 +24,20 @@ ALL = "all"
 TITLE = 40  # characters of a node's name
 
 
-def taxonomy_map(contest: Contest, most: int = MOST) -> Chart | None:
+def taxonomy_map(comparison: Comparison, most: int = MOST) -> Chart | None:
     """The map, with a button for each method; None without a label."""
-    methods = numbered(contest)
-    if not methods or not contest.truth.nnz:
+    methods = numbered(comparison)
+    if not methods or not comparison.truth.nnz:
         return None
-    taxonomy, first = contest.taxonomy, methods[0][2]
+    taxonomy, first = comparison.taxonomy, methods[0][2]
     parent, area = first_parents(taxonomy), areas(taxonomy, first)
     shown = shown_nodes(area, most)
-    views = [_view(contest, report, shown) for _, _, report in methods]
+    views = [_view(comparison, report, shown) for _, _, report in methods]
     names = [_short(taxonomy.title(taxonomy.nodes[v])) for v in shown]
     trace = {
         "type": "treemap",
         "ids": [ALL, *map(str, shown)],
-        "labels": [contest.setting.data or "taxonomy", *names],
+        "labels": [comparison.setting.data or "taxonomy", *names],
         "parents": ["", *(ALL if parent[v] < 0 else str(parent[v]) for v in shown)],
         "values": [int(area[parent < 0].sum()), *area[shown].tolist()],
         "branchvalues": "total",
@@ -62,11 +62,11 @@ def taxonomy_map(contest: Contest, most: int = MOST) -> Chart | None:
     return {"data": [trace], "layout": own}
 
 
-def hidden_nodes(contest: Contest, most: int = MOST) -> int:
+def hidden_nodes(comparison: Comparison, most: int = MOST) -> int:
     """How many nodes with labels the map leaves out."""
-    if not contest.ranked:
+    if not comparison.ranked:
         return 0
-    area = areas(contest.taxonomy, numbered(contest)[0][2])
+    area = areas(comparison.taxonomy, numbered(comparison)[0][2])
     return max(0, int((area > 0).sum()) - most)
 
 
@@ -99,11 +99,11 @@ def shown_nodes(area: np.ndarray, most: int) -> list[int]:
     return kept
 
 
-def _view(contest: Contest, report: Report, shown: list[int]) -> dict[str, Any]:
+def _view(comparison: Comparison, report: Report, shown: list[int]) -> dict[str, Any]:
     """Colours and hover texts of one method."""
-    nodes, counts = report.nodes, contest.train_counts
+    nodes, counts = report.nodes, comparison.train_counts
     texts = [
-        f"<b>{escaped(contest.taxonomy.title(contest.taxonomy.nodes[v]))}</b><br>"
+        f"<b>{escaped(comparison.taxonomy.title(comparison.taxonomy.nodes[v]))}</b><br>"
         f"F1 {nodes.f1[v]:.3f} · precision {nodes.precision[v]:.3f} · "
         f"recall {nodes.recall[v]:.3f}<br>"
         f"{int(nodes.support[v]):,} true · {int(report.predicted[v]):,} predicted · "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import allowed, taxonomies
+from linnaeus.storage import registry, taxonomies, upgrades
 from linnaeus.storage.state import (
     DEEPEST,
     ROOT,
@@ -54,6 +54,7 @@ class _Decoder:
             "$names": lambda node, path: self._fill_dict({}, node["$names"], path),
             "$terms": self._terms,
             "$float": lambda node, path: _FLOATS[node["$float"]],
+            "$seconds": lambda node, path: self._state.seconds.get(path, math.nan),
             "$scalar": self._scalar,
             "$dtype": lambda node, path: _dtype(node["$dtype"]),
             "$type": lambda node, path: TYPES[node["$type"]],
@@ -170,31 +171,37 @@ class _Decoder:
         out.set_state(held)
         return out
 
+    def _class(self, name: Any) -> tuple[str, Any]:
+        """The tag and the class of what the file names."""
+        tag = upgrades.tag_named(name, self._state.version)
+        return tag, registry.class_of(tag)
+
     def _named_tuple(self, node: Any, path: str) -> Any:
-        kind: Any = allowed.class_named(node["$named"])
+        tag, kind = self._class(node["$named"])
         if not issubclass(kind, tuple):
             raise UserError(f"{shorten(node['$named'])} is not a named tuple.")
-        fields = kind._field_defaults | self._fields(node["fields"], path)
+        found = upgrades.upgraded(self._fields(node["fields"], path), tag, self._state.version)
+        fields = kind._field_defaults | found
         if fields.keys() != set(kind._fields):
             raise UserError(f"{shorten(node['$named'])} has other fields in this version.")
         return kind._make(fields[name] for name in kind._fields)
 
     def _object(self, node: Any, path: str) -> Any:
-        name = node["$object"]
-        kind = allowed.class_named(name)
+        tag, kind = self._class(node["$object"])
         if issubclass(kind, tuple):
-            raise UserError(f"{shorten(name)} is a named tuple, and has no attributes.")
-        if name.startswith("sklearn") and node.get("version") != sklearn_version():
+            raise UserError(f"{shorten(node['$object'])} is a named tuple, and has no attributes.")
+        if registry.is_foreign(tag) and node.get("version") != sklearn_version():
             warnings.warn(
-                f"The model holds a {name.partition(':')[2]} of scikit-learn "
+                f"The model holds a {kind.__name__} of scikit-learn "
                 f"{node.get('version')}; installed is {sklearn_version()}. If its answers differ, "
                 f"install that version or train again.",
                 stacklevel=2,
             )
         out = object.__new__(kind)
         self._known[path] = out
-        vars(out).update(self._fields(node["attributes"], path))
-        allowed.settle(out, name)
+        held = self._fields(node["attributes"], path)
+        vars(out).update(upgrades.upgraded(held, tag, self._state.version))
+        registry.settle(out, tag)
         return out
 
 

@@ -1,12 +1,13 @@
-"""A model as a directory: model.json, taxonomy.tsv, vocabulary.json and arrays.safetensors.
+"""A model as a directory of plain files.
 
     model.json          what it is, the checksums of the others, and the state of the object
     taxonomy.tsv        the taxonomy as an edge list, for people and other programs
     vocabulary.json     large lists of names and words
     arrays.safetensors  all numbers, memory-mapped when the model is loaded
+    made.json           date, versions of the libraries, and measured seconds
 
-Equal objects give equal bytes: nothing depends on the machine, the time or the place. Nothing is
-ever pickled, and nothing in a file is ever run.
+Equal objects give equal bytes, made.json excepted: nothing else depends on the machine, the time or
+the place. Nothing is ever pickled, and nothing in a file is ever run.
 """
 
 from __future__ import annotations
@@ -19,33 +20,41 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.errors import FormatError, UserError, nearest, shorten
-from linnaeus.storage import arrays, document, replacing
+from linnaeus.storage import arrays, document, made, replacing
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy
 
 ARRAYS, TEXTS = "arrays.safetensors", "vocabulary.json"
 TAXONOMIES = ("taxonomy.tsv", "taxonomy.json")  # the second where names hold tabs or line breaks
-FILES = frozenset((document.NAME, ARRAYS, TEXTS, *TAXONOMIES))
+_CHECKED = frozenset((ARRAYS, TEXTS, *TAXONOMIES))  # by the checksums of model.json
+FILES = _CHECKED | {document.NAME, made.NAME}
 _TRIES = 20  # a model may be replaced by another while it is read
 
 
-def save(obj: Any, path: str | Path, about: Mapping[str, Any] | None = None) -> None:
+def save(
+    obj: Any,
+    path: str | Path,
+    about: Mapping[str, Any] | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> None:
     """Write a fitted object as a directory, whole or not at all.
 
     obj : an estimator or decision of linnaeus, a `Model`, a `Taxonomy`, or plain data around these
     path : the directory; a model that is there already is replaced
     about : what to tell people, as JSON; without it the class and its parameters
+    seconds : how long the work took, by its steps, for made.json
     """
     target = replacing.recover(Path(path).resolve())
     check_target(target)
     found = to_state(obj)
-    told = _description(obj) if about is None else about
+    told = document.plain(dict(_description(obj) if about is None else about))
+    told, spent = made.split(told, "about")
     with replacing.replaced(target) as folder:
         entries = {
             "format": document.FORMAT,
             "format_version": document.VERSION,
             "linnaeus": _version(),
-            "about": document.plain(dict(told)),
+            "about": told,
             "taxonomy": _write_taxonomy(folder, found.taxonomy),
         }
         arrays.write(folder / ARRAYS, found.arrays)
@@ -53,6 +62,7 @@ def save(obj: Any, path: str | Path, about: Mapping[str, Any] | None = None) -> 
         entries["files"] = {file.name: _fingerprint(file) for file in sorted(folder.iterdir())}
         entries["state"] = found.tree
         (folder / document.NAME).write_bytes(document.compose(entries))
+        made.write(folder, _version(), {**(seconds or {}), **spent, **found.seconds})
 
 
 def load(path: str | Path, verify: bool = True) -> Any:
@@ -72,9 +82,14 @@ def load(path: str | Path, verify: bool = True) -> Any:
 
 
 def read_about(path: str | Path) -> dict[str, Any]:
-    """What is told about a model: format, versions, `about`, taxonomy; arrays are not looked at."""
+    """What is told about a model; arrays are not looked at.
+
+    format, format_version, linnaeus, about, taxonomy and files of model.json; made: what made.json
+    says, if it is there
+    """
     with _readable(path):
-        entries = _entries(_model_folder(Path(path)))
+        folder = _model_folder(Path(path))
+        entries = _entries(folder) | {"made": made.read(folder)}
     return {key: value for key, value in entries.items() if key not in ("state", "checksum")}
 
 
@@ -201,7 +216,7 @@ def _entries(folder: Path) -> dict[str, Any]:
     path = folder / document.NAME
     entries = document.read(path)
     files = entries.get("files")
-    if not isinstance(files, dict) or not {ARRAYS, TEXTS} <= files.keys() <= FILES:
+    if not isinstance(files, dict) or not {ARRAYS, TEXTS} <= files.keys() <= _CHECKED:
         raise document.damaged(path, "names other files than a model has")
     return entries
 
@@ -213,7 +228,10 @@ def _read(folder: Path, verify: bool) -> Any:
     texts = document.parse(folder / TEXTS, (folder / TEXTS).read_bytes())
     if not isinstance(texts, dict):
         raise document.damaged(folder / TEXTS, "holds no lists by name")
-    state = State(entries.get("state"), texts, arrays.read(folder / ARRAYS))
+    state = State(
+        entries.get("state"), texts, arrays.read(folder / ARRAYS),
+        seconds=made.seconds(made.read(folder)), version=entries["format_version"],
+    )  # fmt: skip
     try:
         return from_state(state, verify)
     except FormatError:

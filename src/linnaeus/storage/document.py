@@ -2,7 +2,7 @@
 
 The first entry is the SHA-256 of everything behind it, so a change of a single byte is noticed.
 The other entries are one per line: format, format_version, linnaeus (the version that wrote it),
-about, taxonomy, files and state.
+about, taxonomy, files and state. What was measured is not here but in made.json.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from linnaeus.errors import FormatError, shorten
 
 NAME = "model.json"
-FORMAT, VERSION = "linnaeus model", 1
+FORMAT, VERSION = "linnaeus model", 2  # older ones are read as well; see upgrades.py
 _FIRST = b'{\n"checksum": "'
 _HEX = 64
 
@@ -69,20 +69,26 @@ def read(path: Path) -> dict[str, Any]:
             f"it was not written by linnaeus: its format is not {FORMAT!r}. Name the folder of a "
             f"saved model.",
         )
-    version = found.get("format_version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
-        raise FormatError(
-            path,
-            f"it was written by a newer linnaeus (format {version}); this one reads {VERSION}. "
-            f"Upgrade: pip install -U linnaeus."
-            if newer
-            else f"it is of the unknown format {shorten(version)}; this linnaeus reads {VERSION}.",
-        )
+    _check_version(path, found.get("format_version"))
     at = len(_FIRST) + _HEX
     if raw[:at] != _FIRST + hashlib.sha256(raw[at:]).hexdigest().encode():
         raise damaged(path, "was changed since it was written: its checksum is wrong")
     return found
+
+
+def _check_version(path: Path, version: Any) -> None:
+    """Refuse formats that are not known."""
+    whole = type(version) is int
+    if whole and 1 <= version <= VERSION:
+        return
+    raise FormatError(
+        path,
+        f"it was written by a newer linnaeus (format {version}); this one reads 1 to {VERSION}. "
+        f"Upgrade: pip install -U linnaeus."
+        if whole and version > VERSION
+        else f"it is of the unknown format {shorten(version)}; this linnaeus reads 1 to {VERSION}. "
+        f"Copy the model again from where it is whole, or train it again.",
+    )
 
 
 def plain(value: Any) -> Any:

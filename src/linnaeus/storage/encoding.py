@@ -11,12 +11,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import allowed, arrays, state, taxonomies
+from linnaeus.storage import arrays, made, registry, state, taxonomies
 from linnaeus.taxonomy import Taxonomy
 
 _FUNCTIONS = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial, np.ufunc,
 )  # fmt: skip
+_MEASURED = f"/{made.MEASURED}"
 
 
 class Encoder:
@@ -26,6 +27,7 @@ class Encoder:
         self.texts: dict[str, list[Any]] = {}
         self.arrays: dict[str, arrays.Array] = {}
         self.taxonomy: Taxonomy | None = None  # the first one met
+        self.seconds: dict[str, float] = {}  # what was measured, by path
         self._seen: dict[int, tuple[Any, str]] = {}  # objects are kept, so that no id comes again
         self._by_type: dict[type, Callable[[Any, str], Any]] = {
             list: self._list,
@@ -46,7 +48,7 @@ class Encoder:
         if value is None or kind in (str, bool):
             return value
         if kind in (int, float):
-            return _number(value, path)
+            return self._measured(value, path) or _number(value, path)
         if isinstance(value, np.generic | np.dtype) or kind in (type, slice, range):
             return self._small(value, path)
         if id(value) in self._seen:
@@ -71,6 +73,13 @@ class Encoder:
             if value is known:
                 return {"$type": name}
         _refuse(value, path)
+
+    def _measured(self, value: int | float, path: str) -> dict[str, None] | None:
+        """A place for a time, which goes to a file of its own; None for other numbers."""
+        if not (isinstance(value, float) and math.isfinite(value) and path.endswith(_MEASURED)):
+            return None
+        self.seconds[path] = value
+        return {"$seconds": None}
 
     # -- containers -------------------------------------------------------------------------
 
@@ -133,14 +142,14 @@ class Encoder:
         return {"$random": self._named(held, path)}
 
     def _object(self, value: Any, path: str) -> Any:
-        name = allowed.name_of(type(value))
-        if name is None:
+        tag = registry.tag_of(type(value))
+        if tag is None:
             _refuse(value, path)
         if isinstance(value, tuple):
-            return {"$named": name, "fields": self._named(value._asdict(), path)}  # type: ignore[attr-defined]
-        version = {"version": state.sklearn_version()} if name.startswith("sklearn") else {}
-        held = allowed.attributes(value, name)
-        return {"$object": name, **version, "attributes": self._named(held, path)}
+            return {"$named": tag, "fields": self._named(value._asdict(), path)}  # type: ignore[attr-defined]
+        version = {"version": state.sklearn_version()} if registry.is_foreign(tag) else {}
+        held = registry.attributes(value, tag)
+        return {"$object": tag, **version, "attributes": self._named(held, path)}
 
 
 def _number(value: int | float, path: str) -> Any:

@@ -13,8 +13,9 @@ themselves. Everything else is an object whose first key begins with "$":
     $sparse    csr or csc, array or matrix: shape, data, indices, indptr
     $taxonomy  nodes, parents, links, titles
     $random    the state of a NumPy RandomState
-    $named     a named tuple: its class and fields
-    $object    an object: its class and attributes
+    $named     a named tuple: its tag (of `linnaeus.storage.registry`) and fields
+    $object    an object: its tag and attributes
+    $seconds   a measured time, kept in made.json under this path
     $same      a path: the object that was met there before
 
 Paths are "model/estimator/coef_"; a "/" or "~" inside a key is written ~1 or ~0.
@@ -25,11 +26,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.storage import document
 from linnaeus.storage.arrays import Array
 from linnaeus.taxonomy import Taxonomy
 
@@ -58,6 +61,8 @@ class State(NamedTuple):
     texts: Mapping[str, list[Any]]  # large lists of plain values
     arrays: Mapping[str, Array]
     taxonomy: Taxonomy | None = None  # the first one met, for other programs
+    seconds: Mapping[str, float] = MappingProxyType({})  # measured times by path
+    version: int = document.VERSION  # of the format
 
 
 def to_state(value: Any) -> State:
@@ -66,7 +71,7 @@ def to_state(value: Any) -> State:
 
     encoder = Encoder()
     tree = encoder.encode(value, ROOT)
-    return State(tree, encoder.texts, encoder.arrays, encoder.taxonomy)
+    return State(tree, encoder.texts, encoder.arrays, encoder.taxonomy, encoder.seconds)
 
 
 def from_state(found: State, check: bool = True) -> Any:

@@ -17,11 +17,7 @@ from functools import cache
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
-from linnaeus.synthetic import newsroom_names as names
-from linnaeus.synthetic import newsroom_patterns as patterns
-from linnaeus.synthetic.newsroom_taxonomy import newsroom_taxonomy
-from linnaeus.synthetic.newsroom_words_affairs import AFFAIRS
-from linnaeus.synthetic.newsroom_words_life import LIFE
+from linnaeus.synthetic.newsroom_taxonomy import material, newsroom_taxonomy
 
 T = TypeVar("T")
 
@@ -55,12 +51,18 @@ class Pools(NamedTuple):
 @cache
 def vocabulary() -> dict[str, Words]:
     """The words of every node."""
-    return {node: _parse(text) for node, text in {**AFFAIRS, **LIFE}.items()}
+    nodes = material()["nodes"].items()
+    return {node: Words(*(tuple(words[kind]) for kind in Words._fields)) for node, words in nodes}
 
 
-def _parse(text: str) -> Words:
-    _, who, what, did = re.split(r"\b(?:who|what|did): ", " ".join(text.split()))
-    return Words(*(tuple(p.strip() for p in part.split(";")) for part in (who, what, did)))
+def named(kind: str) -> Any:
+    """Names of a kind: first_names, surnames, places, days, few, organisations by desk."""
+    return material()["names"][kind]
+
+
+def patterns(kind: str) -> Any:
+    """Sentences of a kind, with fields: headlines, leads, links, follows, and so on."""
+    return material()["patterns"][kind]
 
 
 @cache
@@ -84,19 +86,19 @@ class _Writer:
     def __init__(self, when: date, rng: Random) -> None:
         self._rng = rng
         self._used: set[str] = set()
-        first, last = self.pick(names.FIRST_NAMES), self.pick(names.SURNAMES)
+        first, last = self.pick(named("first_names")), self.pick(named("surnames"))
         self.facts = {
             "name": f"{first} {last}",
             "surname": last,
-            "place": self.pick(names.PLACES),
-            "day": names.DAYS[when.weekday()],
+            "place": self.pick(named("places")),
+            "day": named("days")[when.weekday()],
         }
 
     def story(self, topics: Sequence[str]) -> Story:
         news = _Fields(self, topics[0])
-        headline = self.write(patterns.HEADLINES, news)
-        sentences = [self.write(patterns.LEADS, news)]
-        sentences += [self.write(patterns.LINKS, _Fields(self, topic)) for topic in topics[1:]]
+        headline = self.write(patterns("headlines"), news)
+        sentences = [self.write(patterns("leads"), news)]
+        sentences += [self.write(patterns("links"), _Fields(self, topic)) for topic in topics[1:]]
         n_more = 1 + int(self._rng.random() * (5 - len(sentences)))
         sentences += [self._next(topics) for _ in range(n_more)]
         return Story(headline, " ".join(sentences))
@@ -107,14 +109,14 @@ class _Writer:
         fields = _Fields(self, topic)
         if kind < _DISTRACTOR:
             fields = _Fields(self, self.pick(newsroom_taxonomy().nodes))
-            choice = patterns.DISTRACTORS
+            choice = patterns("distractors")
         elif kind < _DISTRACTOR + _NEUTRAL:
-            choice = patterns.NEUTRAL
+            choice = patterns("neutral")
         elif self._rng.random() < _DESK:
             fields.desks = (self.pick(fields.desks),)
-            choice = patterns.DESK_FOLLOWS[fields.desks[0]]
+            choice = patterns("desk_follows")[fields.desks[0]]
         else:
-            choice = patterns.FOLLOWS
+            choice = patterns("follows")
         return self.write(choice, fields)
 
     def write(self, choice: Sequence[str], fields: _Fields) -> str:
@@ -172,23 +174,23 @@ class _Fields(dict[str, Any]):
         return re.sub(r"^(the|an?) ", "", self._thing(which))
 
     def _place(self, which: str) -> str:
-        return self._writer.pick([p for p in names.PLACES if p != self["place"]])
+        return self._writer.pick([p for p in named("places") if p != self["place"]])
 
     def _person(self, which: str) -> str:
-        others = [s for s in names.SURNAMES if s != self["surname"]]
-        return f"{self._writer.pick(names.FIRST_NAMES)} {self._writer.pick(others)}"
+        others = [s for s in named("surnames") if s != self["surname"]]
+        return f"{self._writer.pick(named('first_names'))} {self._writer.pick(others)}"
 
     def _org(self, which: str) -> str:
-        return self._writer.pick(names.ORGANISATIONS[self._writer.pick(self.desks)])
+        return self._writer.pick(named("organisations")[self._writer.pick(self.desks)])
 
     def _few(self, which: str) -> str:
-        return self._writer.pick(names.FEW)
+        return self._writer.pick(named("few"))
 
     def _n(self, which: str) -> str:
         return str(self._writer.pick(range(11, 60)))
 
     def _hour(self, which: str) -> str:
-        return self._writer.pick(names.FEW)
+        return self._writer.pick(named("few"))
 
 
 def with_article(noun: str) -> str:

@@ -9,10 +9,10 @@ nodes are numbered parents first, depth and ancestors of v follow from those of 
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def group(rows, values, next_slot, out):
     """Put each value into the list of its row.
 
@@ -25,7 +25,7 @@ def group(rows, values, next_slot, out):
         next_slot[rows[e]] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def transpose(ptr, values, next_slot, out):
     """From the lists ``row -> values`` to the lists ``value -> rows``, each ascending.
 
@@ -40,7 +40,7 @@ def transpose(ptr, values, next_slot, out):
             next_slot[v] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def topological_order(child_ptr, children, n_waiting, heap, order):
     """Place parents first; among the nodes that may come next, the lowest number first.
 
@@ -85,7 +85,7 @@ def topological_order(child_ptr, children, n_waiting, heap, order):
     return placed
 
 
-@njit(cache=True, nogil=True)
+@loop
 def longest_depth(parent_ptr, parents, depth):
     """Write the number of edges on the longest way down to each node into `depth`.
 
@@ -100,7 +100,7 @@ def longest_depth(parent_ptr, parents, depth):
         depth[v] = deepest + 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _climb(v, parent_ptr, parents, seen, found):
     """Write v and everything above it into `found`; return how many there are."""
     found[0] = v
@@ -118,7 +118,7 @@ def _climb(v, parent_ptr, parents, seen, found):
     return n
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_ancestors(starts, parent_ptr, parents, seen, found, ptr):
     """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
 
@@ -132,7 +132,7 @@ def count_ancestors(starts, parent_ptr, parents, seen, found, ptr):
         ptr[s + 1] = ptr[s] + _climb(starts[s], parent_ptr, parents, seen, found)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def fill_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
     """Write the ancestors of each node of `starts`, itself included and in ascending order.
 

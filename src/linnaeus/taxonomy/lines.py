@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linnaeus.errors import TaxonomyError, nearest, shorten
-from linnaeus.taxonomy.naming import plain_names
+from linnaeus.labels import plain_names
 
 
 def from_edges(edges: Iterable[Sequence[Any]]) -> list[Any]:

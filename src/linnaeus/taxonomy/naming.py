@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import TaxonomyError, cut, shorten
+from linnaeus.labels import plain_names
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy import naming_fast
 from linnaeus.taxonomy.tree import IntArray
@@ -111,20 +112,6 @@ def unique_links(pairs: IntArray) -> IntArray:
     """Symmetric links once each, as ascending pairs in ascending order; self-links dropped."""
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
     return np.unique(pairs, axis=0).astype(np.int32) if pairs.size else pairs.reshape(-1, 2)
-
-
-def plain_names(values: Iterable[Any]) -> list[Any]:
-    """A list of names with NumPy scalars turned into Python's."""
-    names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
-        names = [v.item() if isinstance(v, np.generic) else v for v in names]
-    return names
-
-
-def name_array(names: Sequence[Any]) -> npt.NDArray[Any]:
-    """Names as an array that leaves them as they are: NumPy would turn 1 beside "cat" into "1"."""
-    mixed = len({type(name) for name in names}) > 1
-    return np.array(names, dtype=object if mixed else None)
 
 
 def _check_lines(

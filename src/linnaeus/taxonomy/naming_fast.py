@@ -9,10 +9,11 @@ bytes decide when hashes agree, so the result is exact.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def number_by_appearance(buffer, table, hashes, starts, code, first):
     """Write the number of every name into `code`; return how many different names there are.
 

@@ -58,10 +58,9 @@ def with_misc(taxonomy: Taxonomy, labels: Any) -> Taxonomy:
     """Append a leaf ``v/misc`` below inner nodes that carry labels of their own."""
     if labels is None:
         own = np.arange(len(taxonomy), dtype=np.int32)
-    elif not labelsets.is_matrix(labels) and all(isinstance(n, str | int) for n in labels):
-        own = labelsets.label_numbers(taxonomy, labels)
     else:
-        own = labelsets.label_numbers(taxonomy, taxonomy.most_specific(labels))
+        sets = taxonomy.most_specific(labelsets.ordered(labels))
+        own = labelsets.label_numbers(taxonomy, sets)
     own = own[taxonomy.n_children[own] > 0]
     nodes, misc = list(taxonomy.nodes), dict(taxonomy.misc)
     for v in own.tolist():

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
+from linnaeus.labels import indicator
 from linnaeus.taxonomy import draw, labelsets, lines, networks, reshape, structure
 from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
 from linnaeus.taxonomy.naming import Numbered, number_nodes
@@ -384,9 +385,9 @@ class Taxonomy:
 
     # -- label sets -------------------------------------------------------------------------
 
-    def encode(self, labels: Iterable[Any]) -> sp.csr_array:
-        """Label lists (or one label each) to a CSR 0/1 indicator over `nodes`."""
-        return labelsets.encode(self, labels)
+    def encode(self, labels: Any) -> sp.csr_array:
+        """Labels in any form (see `linnaeus.labels`) to a CSR 0/1 indicator over `nodes`."""
+        return indicator(labels, self)
 
     def decode(self, indicator: Any) -> list[list[Any]]:
         """An indicator over `nodes` to lists of names, in node order."""

@@ -9,7 +9,14 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "comparing": ("Compared", "compare", "write_evaluation"),
+    "compiling": ("CompiledLoops", "compile_loops"),
+    "comparing": (
+        "Compared",
+        "compare",
+        "compare_label_sets",
+        "compare_rankings",
+        "write_evaluation",
+    ),
     "demonstrating": ("DemoResult", "demo"),
     "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
     "explaining": ("Place", "explain", "explain_label"),
@@ -18,7 +25,6 @@ _NAMES = {
     "parts": ("Step",),
     "predicting": ("Predicted", "predict"),
     "rows": ("count_rows",),
-    "studies": ("CS", "label_set_methods", "label_set_protocol", "protocol"),
     "taxonomies": (
         "LearnedTaxonomy",
         "check_taxonomy",

@@ -15,7 +15,7 @@ from linnaeus.model import Model, train
 from linnaeus.workflow.parts import Step
 
 if TYPE_CHECKING:
-    from linnaeus.comparison import Contest
+    from linnaeus.experiments import Comparison
 
 METHODS: dict[str, dict[str, Any]] = {"svm": {}, "topdown": {"loss": "logistic", "C": 30.0}}
 FOLDER = "linnaeus-demo"
@@ -25,7 +25,7 @@ class DemoResult(NamedTuple):
     """What the demonstration made, compared and predicted, and where it wrote it."""
 
     collection: Collection
-    contest: Contest
+    comparison: Comparison
     model: Model  # of the best method
     seconds: dict[str, float]
     example: int  # a row of the test part
@@ -36,10 +36,10 @@ class DemoResult(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """All values, for JSON."""
         test = self.collection.part("test")
-        report = self.contest.ranked[0].report
+        report = self.comparison.ranked[0].report
         return {
             **({} if report is None else report.to_dict()),
-            "comparison": self.contest.to_dict(),
+            "comparison": self.comparison.to_dict(),
             "best": self.model.about["method"],
             "seconds": self.seconds,
             "example": {
@@ -63,7 +63,7 @@ def demo(
 
     folder : where data, model and report go; None writes nothing
     """
-    from linnaeus.comparison import compare
+    from linnaeus.experiments import compare
     from linnaeus.inference import lift
     from linnaeus.synthetic import newsroom
 
@@ -75,9 +75,9 @@ def demo(
     made = time.perf_counter()
     step(" and ".join(METHODS), 1, 4)
     own = {f"{method}.{k}": v for method, given in METHODS.items() for k, v in given.items()}
-    contest = compare(list(METHODS), data, parameters=own, seed=seed, jobs=jobs)
+    comparison = compare(list(METHODS), data, parameters=own, seed=seed, jobs=jobs)
     compared = time.perf_counter()
-    best = contest.ranked[0].name
+    best = comparison.ranked[0].name
     step(f"model: {best}", 2, 4)
     taxonomy, test = data.taxonomy, data.part("test")
     model = train(data.part("train"), taxonomy, best, METHODS[best], seed=seed, jobs=jobs)
@@ -85,13 +85,13 @@ def demo(
     decided = taxonomy.decode(model.decide(model.transform(test.texts), scores))
     step("report", 3, 4)
     if place is not None:
-        _write(data, contest, model, place)
+        _write(data, comparison, model, place)
     end = time.perf_counter()
     seconds = {"generate": made - start, "compare": compared - made, "model": end - compared}
     lifted = lift(taxonomy, np.asarray(scores), taxonomy.numbers(model.columns))
     truth = taxonomy.decode(taxonomy.closure(data.Y("test")))
     row = _telling_row(truth, decided)
-    return DemoResult(data, contest, model, seconds, row, decided, lifted, place)
+    return DemoResult(data, comparison, model, seconds, row, decided, lifted, place)
 
 
 def _checked(place: Path) -> Path:
@@ -103,7 +103,7 @@ def _checked(place: Path) -> Path:
     return place
 
 
-def _write(data: Collection, contest: Contest, model: Model, place: Path) -> None:
+def _write(data: Collection, comparison: Comparison, model: Model, place: Path) -> None:
     """The collection as files, the model, and the report where its extra is installed."""
     from linnaeus.io import write_jsonl
     from linnaeus.report import write_report
@@ -115,7 +115,7 @@ def _write(data: Collection, contest: Contest, model: Model, place: Path) -> Non
     model.save(place / "model")
     (place / "report.html").unlink(missing_ok=True)
     with suppress(MissingExtraError):
-        write_report(contest, place / "report.html")
+        write_report(comparison, place / "report.html")
 
 
 def _telling_row(truth: list[list[Any]], predicted: list[list[Any]]) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 from linnaeus.decisions.rules import RULES
 from linnaeus.methods import INFO, METHODS, known_methods, make
-from linnaeus.model.evidence import mean_ranks
 from linnaeus.model.model import OWN
+from linnaeus.model.recommendations import mean_ranks
 from linnaeus.storage import read_about
 
 

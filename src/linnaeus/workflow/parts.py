@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,15 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
     return data.taxonomy, data.part("train")
 
 
-def features_of(part: Part) -> Any:
-    """The feature matrix of a part; texts become weighted word counts."""
-    if part.texts is None:
-        return part.X
-    return word_vectorizer().fit_transform(part.texts)
+def features_of(
+    part: Part, features: str = "auto", parameters: Mapping[str, Any] | None = None
+) -> tuple[str, Any]:
+    """The kind of features that a model would be trained on, and the rows that they make."""
+    from linnaeus.features import choose_features
+    from linnaeus.model import inputs_of
 
-
-def word_vectorizer() -> Any:
-    from linnaeus.text import TfidfVectorizer
-
-    return TfidfVectorizer(stop_words="english", sublinear_tf=True)
+    choice = choose_features(part, features, parameters)
+    return choice.kind, choice.features.fit_transform(inputs_of(part))
 
 
 def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,12 +87,17 @@ def learn_taxonomy(
     target_format: str | None = None,
     step: Step | None = None,
     jobs: int = 1,
+    features: str = "auto",
+    feature_parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> LearnedTaxonomy:
     """Learn a taxonomy from the training part of a collection and write it.
 
     A collection without a taxonomy will do; where there is one, the classes are its leaves and the
-    inner nodes that carry labels of their own. options : of `linnaeus.induction.learn_taxonomy`
+    inner nodes that carry labels of their own.
+
+    features, feature_parameters : as in `linnaeus.model.train`
+    options : of `linnaeus.induction.learn_taxonomy`
     """
     from linnaeus.induction import learn_taxonomy as learn
     from linnaeus.induction import sibling_agreement
@@ -99,7 +105,8 @@ def learn_taxonomy(
 
     check_target(target, target_format)
     given, part = training_part(Path(data))
-    X, y = features_of(part), part.labels
+    kind, X = features_of(part, features, feature_parameters)
+    y: Any = part.labels
     if given is not None:
         own = given.most_specific(given.encode(y))
         used = np.union1d(given.leaf_numbers, own.indices)
@@ -117,19 +124,17 @@ def learn_taxonomy(
     found.write(target, target_format)
     compared = given is not None and given.edges and len(found.leaves) > 1
     agreement = sibling_agreement(found, given) if compared and given is not None else None
-    return LearnedTaxonomy(found, _shape(found, len(part), str(target), agreement))
+    told = {"path": str(target), "rows": len(part), "features": kind}
+    return LearnedTaxonomy(found, {**told, **_shape(found), "agreement": agreement})
 
 
-def _shape(taxonomy: Taxonomy, n_rows: int, target: str, agreement: float | None) -> dict[str, Any]:
+def _shape(taxonomy: Taxonomy) -> dict[str, Any]:
     """The counts that describe a learned taxonomy."""
     leaf_parents = taxonomy.tree.parent[taxonomy.leaf_numbers]
     _, sizes = np.unique(leaf_parents, return_counts=True)
     return {
-        "path": target,
-        "rows": n_rows,
         "classes": len(taxonomy.leaves),
         "clusters": len(taxonomy) - len(taxonomy.leaves) - 1,
         "levels": [len(level) for level in taxonomy.levels],
         "cluster_sizes": sorted(sizes.tolist(), reverse=True),
-        "agreement": agreement,
     }

@@ -60,8 +60,9 @@ def train(
         rule=rule, folds=folds, seed=seed, jobs=jobs, step=step,
     )  # fmt: skip
     fitted = time.perf_counter()
-    model.save(target)
-    seconds = {"read": read - start, "train": fitted - read, "save": time.perf_counter() - fitted}
+    seconds = {"read": read - start, "train": fitted - read}
+    model.save(target, seconds)
+    seconds["save"] = time.perf_counter() - fitted
     return Trained(model, str(target), seconds, part.skipped)
 
 

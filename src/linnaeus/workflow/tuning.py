@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus import storage
+from linnaeus.experiments import Tuned
+from linnaeus.experiments import tune as search
 from linnaeus.methods import write_parameters
-from linnaeus.search import Tuned
-from linnaeus.search import tune as search
 from linnaeus.workflow.parts import Step
 from linnaeus.workflow.training import read_training
 
@@ -60,7 +60,7 @@ def tune(
     step: Step | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Searched:
-    """Search the training part of a collection; see `linnaeus.search.tune`.
+    """Search the training part of a collection; see `linnaeus.experiments.tune`.
 
     target : where to write a model with the best setting; None writes none
     journal : keeps finished work, so that a search that was stopped can go on; if not given a

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `correlated`: the log density of increments and precisions, and trajectories in it.
+"""Loops of `corrmnl`: the log density of increments and precisions, and trajectories in it.
 
     f(B, l) = sum_i c_i log softmax(W x_i)_{t_i} - 1/2 ||B||^2 + sum_o (a l_o - b exp l_o)
 
@@ -10,10 +10,11 @@ the owner o(n). Coordinates are q = (S o Q'B, c o l), Q orthogonal, S and c scal
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def increments(model, space, q, phi):
     """phi (m, r) of the point q; returns -1/2 ||B||^2, the prior of B."""
     m, r = phi.shape
@@ -28,7 +29,7 @@ def increments(model, space, q, phi):
     return prior
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def path_sums(model, phi, A, WT):
     """WT (r, K), the weights of the leaves; A (m, r) is work space."""
     m, r = phi.shape
@@ -41,7 +42,7 @@ def path_sums(model, phi, A, WT):
             WT[j, k] = A[model.leaf[k], j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def likelihood(model, WT, P):
     """The log likelihood; P (n, K) becomes c_i ([t_i = k] - p_ik)."""
     np.dot(model.X, WT, P)
@@ -63,7 +64,7 @@ def likelihood(model, WT, P):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def density(model, space, work, q, gradient):
     """f at q, and its gradient; returns f and the log likelihood."""
     phi, A, P = work.phi, work.A, work.P
@@ -100,7 +101,7 @@ def density(model, space, work, q, gradient):
     return value + fit, fit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def trajectory(model, space, work, q, gradient, p, step, n_steps):
     """Leapfrog steps, in place; returns f and the log likelihood at the end."""
     value, fit = -np.inf, -np.inf
@@ -116,7 +117,7 @@ def trajectory(model, space, work, q, gradient, p, step, n_steps):
     return value, fit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def draw_precisions(model, space, work, gamma, q, gradient):
     """A Gibbs draw of the precisions given phi, in place; returns f and the log likelihood.
 

@@ -22,12 +22,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 STRIDE = 4.0  # change of a logit
 
 
-@njit(cache=True, nogil=True)
+@loop
 def to_weights(parent, inverse, B, W):
     """W: w_n = w_parent + b_n / sqrt(A_n). W may be B."""
     for j in range(B.shape[0]):
@@ -39,7 +40,7 @@ def to_weights(parent, inverse, B, W):
             W[j, v] = w
 
 
-@njit(cache=True, nogil=True)
+@loop
 def from_weights(parent, inverse, W, B):
     """The inverse of `to_weights`. B must not be W."""
     for j in range(B.shape[0]):
@@ -51,7 +52,7 @@ def from_weights(parent, inverse, W, B):
             B[j, v] = w / math.sqrt(line[v])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_gradient(parent, inverse, G, squared, out):
     """out (rows, nodes) += the gradient in B from that in the leaves' weights, G (rows, leaves).
 
@@ -71,7 +72,7 @@ def add_gradient(parent, inverse, G, squared, out):
             out[j, v] += total[v] * (line[v] if squared else math.sqrt(line[v]))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gather(rows, i, bias, parent, inverse, V, s):
     """s (nodes,) = the scores w_n.x_i of example i at all nodes."""
     constant, last = V[V.shape[0] - 1], inverse[inverse.shape[0] - 1]
@@ -96,7 +97,7 @@ def gather(rows, i, bias, parent, inverse, V, s):
             s[v] += s[parent[v]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def scatter(rows, i, bias, a, V):
     """V += (features of example i) (a)': one number for every node."""
     constant = V[V.shape[0] - 1]
@@ -108,7 +109,7 @@ def scatter(rows, i, bias, a, V):
             line[v] += x * a[v]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def scatter_up(rows, i, bias, parent, delta, a, V):
     """The same for sums over the leaves below each node; a (nodes,) is work space."""
     first = parent.size - delta.size
@@ -122,7 +123,7 @@ def scatter_up(rows, i, bias, parent, delta, a, V):
     scatter(rows, i, bias, a, V)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def conductances(rows, i, bias, inverse, c):
     """c (nodes,) = 1 / sum_j x_ij^2 / A_nj; inf for an example of zeros."""
     last, size = inverse[inverse.shape[0] - 1], bias * bias
@@ -142,13 +143,13 @@ def conductances(rows, i, bias, inverse, c):
         c[v] = 1.0 / c[v] if c[v] > 0.0 else math.inf
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sigmoid(z):
     e = math.exp(-abs(z))
     return 1.0 / (1.0 + e) if z > 0.0 else e / (1.0 + e)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def probabilities(softmax, z, p):
     """p = softmax(z), or sigma(z) class by class; z may be p."""
     if not softmax:
@@ -165,7 +166,7 @@ def probabilities(softmax, z, p):
         p[k] /= total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def eliminate(parent, c, extra, load):
     """load (nodes,): what hangs on each node, extra (leaves,) or more on its way through edges."""
     first = parent.size - extra.size
@@ -178,7 +179,7 @@ def eliminate(parent, c, extra, load):
             load[parent[v]] += load[v] * c[v] / (c[v] + load[v])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def substitute(parent, c, load, rhs, out):
     """out (nodes,) solves (L + diag(extra)) out = rhs (leaves,), zero at inner nodes."""
     first = parent.size - rhs.size
@@ -195,7 +196,7 @@ def substitute(parent, c, load, rhs, out):
         out[v] /= c[v] + load[v]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def direction(softmax, parent, c, u, pi, p, h, rhs, s, out, other, load):
     """out (nodes,) = where a Newton step leads from s, whose probabilities are p.
 
@@ -223,7 +224,7 @@ def direction(softmax, parent, c, u, pi, p, h, rhs, s, out, other, load):
             out[v] += share * other[v]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def tree_step(softmax, parent, c, u, z, pi, work, nodes):
     """Find p = probabilities(z + s) with L s = u (pi - p); write p to work[0].
 
@@ -273,7 +274,7 @@ def tree_step(softmax, parent, c, u, z, pi, work, nodes):
             break
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(order, softmax, rows, bias, weight, y, parent, inverse, V, e, s, work, nodes):
     """One pass of coordinate ascent in the dual: all leaves of an example at a time.
 
@@ -309,7 +310,7 @@ def sweep(order, softmax, rows, bias, weight, y, parent, inverse, V, e, s, work,
         scatter_up(rows, i, bias, parent, delta, s, V)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def divergence(e, wrong):
     """KL between coins that are wrong with probabilities e and `wrong`."""
     out = 0.0
@@ -320,7 +321,7 @@ def divergence(e, wrong):
     return out
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(softmax, rows, bias, weight, y, parent, inverse, V, e, s, work, H, gap):
     """Return the loss at u = V / A; gap (n,) = c_i KL(pi_i || p), H (n, leaves) = c_i p (1 - p)."""
     first, z, p, total = s.size - e.shape[1], work[0], work[1], 0.0
@@ -336,7 +337,7 @@ def measure(softmax, rows, bias, weight, y, parent, inverse, V, e, s, work, H, g
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def losses(softmax, z, y, e, p):
     """Loss of one example and KL(pi || p); p (leaves,) = its probabilities."""
     probabilities(softmax, z, p)
@@ -363,7 +364,7 @@ def losses(softmax, z, y, e, p):
     return loss, max(gap, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_residuals(rows, bias, weight, y, parent, e, s, V):
     """V += sum_i D_in x_i."""
     delta = np.empty(e.shape[1], dtype=V.dtype)
@@ -373,7 +374,7 @@ def add_residuals(rows, bias, weight, y, parent, e, s, V):
         scatter_up(rows, i, bias, parent, delta, s, V)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(parent, inverse, V, squared, W):
     """W = the weights of u = V / A (`squared`), else of u = V / sqrt(A).
 
@@ -392,7 +393,7 @@ def move(parent, inverse, V, squared, W):
     return change, largest
 
 
-@njit(cache=True, nogil=True)
+@loop
 def summarise(parent, A, W, h, variance, slope, away, pull):
     """Sums over the rows of W, each (nodes,) and added to, for A (nodes,):
 
@@ -420,7 +421,7 @@ def summarise(parent, A, W, h, variance, slope, away, pull):
             pull[v] += 2.0 * u2 * share
 
 
-@njit(cache=True, nogil=True)
+@loop
 def summarise_features(parent, owner, A, W, h, total, slope):
     """The same for A (rows, nodes): total (rows, owners) += Q, summed over the nodes of an owner;
 
@@ -448,7 +449,7 @@ def summarise_features(parent, owner, A, W, h, total, slope):
             slope[j, o] += fall + 2.0 * u2 * a[v] / (a[v] + load[v])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def leaf_moments(rows, bias, H, least, stride, Q, mass):
     """Q (leaves, d + 1, d + 1) += sum_i H_ik x_i x_i', mass (leaves,) += sum_i H_ik.
 

@@ -22,7 +22,6 @@ sum of all later ones, if they shrink as the last two did. The last sweep is in 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +46,7 @@ from linnaeus.solvers.bayes.hblr_model import (
     update_precisions,
 )
 from linnaeus.solvers.numerics.examples import example_weights
+from linnaeus.solvers.numerics.rounds import Rounds
 
 PLAIN = 50  # sweeps before the shift is made the best too: short runs show the paper's bounds
 SLOWEST = 0.98  # the rate at which moves are taken to shrink, at most
@@ -84,13 +84,12 @@ def solve(
     _check_options(Y, link, covariance, schedule)
     run = _Run(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
     steps = _steps(model, schedule)
-    began, converged, before = time.perf_counter(), False, 0.0
+    rounds, before = Rounds(max_iter), 0.0
     bounds = [run.look()]
-    trace: list[dict[str, float]] = []
-    while not converged and len(trace) < max_iter:
-        if len(trace) == max_iter - 1:
+    for n in rounds:
+        if n == max_iter:
             run.leaves.refine()
-        moved = run.sweep(steps, shift=link == "softmax" and len(trace) >= PLAIN)
+        moved = run.sweep(steps, shift=link == "softmax" and n > PLAIN)
         bounds.append(run.look())
         change = (bounds[-1] - bounds[-2]) / max(1.0, abs(bounds[-1]))
         if check and change < -ROUNDING:
@@ -98,18 +97,17 @@ def solve(
                 f"The bound fell by {bounds[-2] - bounds[-1]} to {bounds[-1]} in sweep "
                 f"{len(bounds) - 1}, where it can only rise."
             )
-        seconds = time.perf_counter() - began
-        trace.append({"seconds": seconds, "objective": bounds[-1], "change": moved})
+        entry = rounds.enter(objective=bounds[-1], change=moved)
         if progress is not None:
-            progress(trace[-1])
+            progress(entry)
         shrinks = min(moved / before, SLOWEST) if before > 0 else SLOWEST
-        converged = moved * max(1.0, shrinks / (1 - shrinks)) <= tol and not run.leaves.rough
+        rounds.done = moved * max(1.0, shrinks / (1 - shrinks)) <= tol and not run.leaves.rough
         before = moved
         if change <= SINGLE or moved <= max(tol, FINE):
             run.leaves.refine()
     return Posterior(
-        run.mu, run.variance, run.leaves.covariance, run.q, bounds[-1], trace, len(trace),
-        converged, bounds,
+        run.mu, run.variance, run.leaves.covariance, run.q, bounds[-1], rounds.trace, rounds.n,
+        rounds.done, bounds,
     )  # fmt: skip
 
 

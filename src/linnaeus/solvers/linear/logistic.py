@@ -38,11 +38,12 @@ from linnaeus.solvers.numerics.examples import (
     squared_norms,
     weighted_examples,
 )
+from linnaeus.solvers.numerics.rounds import Rounds
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 
 
-class Options(NamedTuple):
+class LogisticOptions(NamedTuple):
     """What is the same for all blocks."""
 
     bias: float
@@ -51,7 +52,7 @@ class Options(NamedTuple):
     seed: int
 
 
-class Task(NamedTuple):
+class LogisticTask(NamedTuple):
     """One block of classes."""
 
     labels: sp.csr_array  # (n, B)
@@ -59,7 +60,7 @@ class Task(NamedTuple):
     cost: Values  # (2, B): C / S times class weights, negatives and positives
     mean: tuple[Any, Any] | None  # (B, d) or None, and (B,) or None
     start: tuple[Any, Any] | None  # likewise
-    options: Options
+    options: LogisticOptions
 
 
 def solve(
@@ -93,7 +94,7 @@ def solve(
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
-    options = Options(float(bias), tol, max_iter, seed)
+    options = LogisticOptions(float(bias), tol, max_iter, seed)
     prior = coordinate_ascent.prior_mean(mean, mean_intercept, bias)
     tasks = _tasks(Y, C, strength, class_weight, prior, start, options)
     if shared is None:
@@ -111,8 +112,8 @@ def share(X: sp.csr_array, weight: Values, bias: float, dtype: Any, executor: Ex
 
 def _tasks(
     Y: sp.csr_array, C: float, strength: Any, class_weight: Any, prior: Any,
-    start: Solution | None, options: Options,
-) -> list[Task]:  # fmt: skip
+    start: Solution | None, options: LogisticOptions,
+) -> list[LogisticTask]:  # fmt: skip
     """Blocks of nearly equal width, whatever the number of workers."""
     K = Y.shape[1]
     S = np.broadcast_to(np.asarray(strength, dtype=np.float64), K)
@@ -130,30 +131,32 @@ def _tasks(
 
     given = None if start is None else (start.coef, start.intercept)
     return [
-        Task(sp.csr_array(columns[:, k]), S[k], np.ascontiguousarray(cost[:, k]), cut(prior, k),
-             cut(given, k), options)
+        LogisticTask(
+            sp.csr_array(columns[:, k]), S[k], np.ascontiguousarray(cost[:, k]), cut(prior, k),
+            cut(given, k), options,
+        )
         for k in map(slice, edges[:-1], edges[1:])
     ]  # fmt: skip
 
 
-def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: Task) -> Part:
+def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: LogisticTask) -> Part:
     """Solve the classes of one block."""
-    run = _Run(rows, int(n_features), norms, weight, task)
+    run = _LogisticRun(rows, int(n_features), norms, weight, task)
     n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
-    if not coordinate_ascent.ascend(
-        run, norms.size, n_first, task.options.max_iter, task.options.seed
-    ):
+    if not coordinate_ascent.ascend(run, norms.size, n_first, task.options.seed):
         run.finish()
     return run.part()
 
 
-class _Run:
+class _LogisticRun:
     """The state of one block while it is solved, with unit strength: costs are divided by S.
 
     `here` are the classes still in work; arrays with a column per class hold only these.
     """
 
-    def __init__(self, rows: Rows, d: int, norms: Values, weight: Values, task: Task) -> None:
+    def __init__(
+        self, rows: Rows, d: int, norms: Values, weight: Values, task: LogisticTask
+    ) -> None:
         (n, B), dtype = task.labels.shape, rows.data.dtype
         self.rows, self.norms, self.weight, self.task = rows, norms, weight, task
         self.bias, self.options = dtype.type(task.options.bias), task.options
@@ -167,9 +170,7 @@ class _Run:
             self.W += self.M
         self.answer = np.zeros((B, d + 1), dtype=dtype)
         self.objective, self.dual = np.full(B, np.inf), np.full(B, -np.inf)
-        self.n_iter = 0
-        self.trace: list[tuple[float, float, float]] = []
-        self.began = time.perf_counter()
+        self.rounds = Rounds(task.options.max_iter, self.target)
         self.r, self.pi = self._prior() if task.start is None else self._warm()
 
     def _packed(self, given: Any) -> FloatArray:
@@ -250,12 +251,8 @@ class _Run:
         self.objective[self.here] = objective
         self.dual[self.here] = np.maximum(self.dual[self.here], objective - gap)
         self.dual = np.minimum(self.dual, self.objective)
-        seconds = time.perf_counter() - self.began
-        self.trace.append((seconds, *self.totals()[::-1]))
-
-    def totals(self) -> tuple[float, float]:
         S = self.task.strength
-        return float(S @ (self.objective - self.dual)), float(S @ self.objective)
+        self.rounds.note(float(S @ self.objective), float(S @ (self.objective - self.dual)))
 
     def narrow(self, at_least: float = 0.5) -> None:
         """Take the classes that have converged out of the block, if they are a good part."""
@@ -271,28 +268,27 @@ class _Run:
 
     def finish(self) -> None:
         """Newton's method, for the classes that coordinate ascent leaves open."""
-        left = self.options.max_iter - self.n_iter
-        if left <= 0:
+        if self.rounds.left <= 0:
             return
         self.narrow(at_least=0.0)
         found = newton.minimise(
             _Losses(self), self.W, np.zeros_like(self.W) if self.M is None else self.M,
-            self.dual[self.here], tol=self.target, max_passes=left,
+            self.dual[self.here], tol=self.target, max_passes=self.rounds.left,
         )  # fmt: skip
         self.W = found.W
-        self.n_iter += found.n_passes
+        self.rounds.n += found.n_passes
         self._note(found.value, found.value - found.bound)
 
     def part(self) -> Part:
         self.answer[self.here] = self.W.T
         S = self.task.strength
-        return Part(self.answer, S * self.objective, S * self.dual, self.n_iter, self.trace)
+        return Part(self.answer, S * self.objective, S * self.dual, self.rounds)
 
 
 class _Losses:
     """The problems of a block, one per column, as Newton's method sees them."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: _LogisticRun) -> None:
         self.run = run
         self.data = (run.rows, run.bias)
         self.H = np.empty(run.y.shape, dtype=run.W.dtype)

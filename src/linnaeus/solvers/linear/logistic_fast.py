@@ -25,10 +25,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gather(rows, i, bias, W, z):
     """z = scores of example i for all classes."""
     indices = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
@@ -43,7 +44,7 @@ def gather(rows, i, bias, W, z):
             z[b] += v * w[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def scatter(rows, i, bias, a, W):
     """W += (features of example i) (a)': one number for every class."""
     indices = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
@@ -58,21 +59,21 @@ def scatter(rows, i, bias, a, W):
             w[b] += v * a[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def margins(rows, bias, W, Z):
     """Z (n, B) = scores of all examples."""
     for i in range(Z.shape[0]):
         gather(rows, i, bias, W, Z[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_rows(rows, bias, A, W):
     """W += X'A for A (n, B)."""
     for i in range(A.shape[0]):
         scatter(rows, i, bias, A[i], W)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def column_dots(A, B, out):
     """out (columns,) float64 = the dot products of the columns of A and B."""
     for b in range(out.size):
@@ -82,19 +83,19 @@ def column_dots(A, B, out):
             out[b] += float(A[i, b]) * float(B[i, b])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sigmoid(z):
     e = math.exp(-abs(z))
     return 1.0 / (1.0 + e) if z > 0.0 else e / (1.0 + e)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def softplus(z):
     """log(1 + exp(z))"""
     return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_step(z, q, r, pi):
     """The root of r' = z - q (sigma(r') - pi) and its probability; r, pi where the search starts.
 
@@ -120,7 +121,7 @@ def binary_step(z, q, r, pi):
     return r, p
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_sweep(order, rows, bias, norms, weight, cost, y, W, r, pi, z, delta):
     """One pass of coordinate ascent over the examples, for all classes of the block.
 
@@ -140,7 +141,7 @@ def binary_sweep(order, rows, bias, norms, weight, cost, y, W, r, pi, z, delta):
         scatter(rows, i, bias, delta, W)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_terms(z, r, positive):
     """The loss at score z, and KL(sigma(r) || sigma(z)) = pi (r - z) + softplus(z) - softplus(r).
 
@@ -155,7 +156,7 @@ def binary_terms(z, r, positive):
     return loss, max(divergence, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_certificate(rows, bias, weight, cost, y, W, r, z, loss, gap):
     """loss (B,) = sum_i u_i loss_i at W, and gap (B,) = sum_i u_i KL(pi_i || sigma(z_i))."""
     for b in range(z.size):
@@ -169,7 +170,7 @@ def binary_certificate(rows, bias, weight, cost, y, W, r, z, loss, gap):
             gap[b] += u * divergence
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_evaluate(rows, bias, weight, cost, y, W, G, H, z, loss):
     """loss (B,); G += its gradient; H (n, B) = the curvature of every example's loss."""
     for b in range(z.size):
@@ -186,7 +187,7 @@ def binary_evaluate(rows, bias, weight, cost, y, W, G, H, z, loss):
         scatter(rows, i, bias, z, G)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def binary_product(rows, bias, H, D, out, z):
     """out += X' diag(H) X D, class by class."""
     for i in range(H.shape[0]):
@@ -196,7 +197,7 @@ def binary_product(rows, bias, H, D, out, z):
         scatter(rows, i, bias, z, out)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def diagonal(rows, bias, H, out):
     """out += the diagonals of X' diag(H) X, one column a class."""
     last = out.shape[0] - 1
@@ -210,7 +211,7 @@ def diagonal(rows, bias, H, out):
                 o[b] += v * v * H[i, b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def log_sum_exp(z):
     top = z[0]
     for k in range(1, z.size):
@@ -221,7 +222,7 @@ def log_sum_exp(z):
     return top + math.log(total)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def simplex_step(z, q, r, pi, c, p, ell):
     """Write the pi' with log pi' + q pi' = z + q pi - lam, sum pi' = 1, into p; log pi' into ell.
 
@@ -264,7 +265,7 @@ def simplex_step(z, q, r, pi, c, p, ell):
         ell[k] -= math.log(mass)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def softmax_sweep(order, rows, bias, norms, weight, W, r, pi, z, delta, work):
     """One pass of block coordinate ascent: all classes of an example at a time.
 
@@ -284,7 +285,7 @@ def softmax_sweep(order, rows, bias, norms, weight, W, r, pi, z, delta, work):
         scatter(rows, i, bias, delta, W)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def softmax_certificate(rows, bias, weight, t, W, r, z, work, sums):
     """sums[0] = sum_i u_i loss_i at W, sums[1] = sum_i u_i KL(pi_i || softmax(z_i))."""
     sums[0] = sums[1] = 0.0
@@ -306,7 +307,7 @@ def softmax_certificate(rows, bias, weight, t, W, r, z, work, sums):
         sums[1] += weight[i] * divergence
 
 
-@njit(cache=True, nogil=True)
+@loop
 def softmax_evaluate(rows, bias, weight, t, W, G, H, z, work):
     """Return the loss; G += its gradient; H (n, K) = the probabilities."""
     loss = 0.0
@@ -325,7 +326,7 @@ def softmax_evaluate(rows, bias, weight, t, W, G, H, z, work):
     return loss
 
 
-@njit(cache=True, nogil=True)
+@loop
 def softmax_product(rows, bias, weight, H, D, out, z):
     """out += sum_i u_i x_i' (diag(p_i) - p_i p_i') x_i D."""
     for i in range(H.shape[0]):
@@ -338,7 +339,7 @@ def softmax_product(rows, bias, weight, H, D, out, z):
         scatter(rows, i, bias, z, out)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def eliminate(tree, extra, inverse):
     """inverse (nodes,) = 1 / pivots of L + diag(extra on the leaves), children first.
 
@@ -355,7 +356,7 @@ def eliminate(tree, extra, inverse):
             inverse[tree.parent[v]] -= tree.edge[v] ** 2 * inverse[v]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def substitute(tree, inverse, rhs, out):
     """out (nodes,) solves the eliminated system; rhs (leaves,) is zero at the other nodes."""
     first = tree.parent.size - rhs.size
@@ -372,7 +373,7 @@ def substitute(tree, inverse, rhs, out):
         out[v] *= inverse[v]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def tree_products(tree, V):
     """V (rows, leaves) <- V K, K = L^-1 on the leaves; return tr(V K V') of the old V."""
     rhs, out = np.empty(V.shape[1]), np.empty(tree.parent.size)
@@ -387,7 +388,7 @@ def tree_products(tree, V):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def tree_step(tree, a, u, z, pi, work, nodes):
     """Write the probabilities with  logit pi' = z + a K u (pi - pi')  and their logits to work.
 
@@ -433,7 +434,7 @@ def tree_step(tree, a, u, z, pi, work, nodes):
             break
 
 
-@njit(cache=True, nogil=True)
+@loop
 def tree_sweep(order, rows, bias, norms, weight, cost, y, tree, W, r, pi, z, work, nodes):
     """One pass of block coordinate ascent: all leaves of an example at a time.
 

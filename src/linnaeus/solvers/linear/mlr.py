@@ -36,9 +36,10 @@ from linnaeus.solvers.numerics.examples import (
     squared_norms,
     weighted_examples,
 )
+from linnaeus.solvers.numerics.rounds import Rounds
 
 
-class Task(NamedTuple):
+class MlrTask(NamedTuple):
     """The problem, beside the arrays that are large."""
 
     n_classes: int
@@ -83,7 +84,7 @@ def solve(
         )
     X, t, weight = weighted_examples(X, t, C, sample_weight)
     norms = squared_norms(X, bias)
-    task = Task(
+    task = MlrTask(
         n_classes,
         coordinate_ascent.prior_mean(mean, mean_intercept, bias),
         None if start is None else (start.coef, start.intercept),
@@ -95,23 +96,22 @@ def solve(
     return coordinate_ascent.joined(parts, bias, time.perf_counter() - began)
 
 
-def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, task: Task) -> Part:
+def solve_task(rows: Rows, n_features: Any, norms: Any, weight: Any, t: Any, task: MlrTask) -> Part:
     """Solve the whole problem: its classes cannot be separated."""
-    run = _Run(rows, int(n_features), norms, weight, t, task)
+    run = _MlrRun(rows, int(n_features), norms, weight, t, task)
     n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
-    if not coordinate_ascent.ascend(run, t.size, n_first, task.max_iter, task.seed):
+    if not coordinate_ascent.ascend(run, t.size, n_first, task.seed):
         run.finish()
     return Part(
-        np.ascontiguousarray(run.W.T), np.array([run.objective]), np.array([run.dual]),
-        run.n_iter, run.trace,
-    )  # fmt: skip
+        np.ascontiguousarray(run.W.T), np.array([run.objective]), np.array([run.dual]), run.rounds
+    )
 
 
-class _Run:
+class _MlrRun:
     """The state of the problem while it is solved; also what Newton's method sees of it."""
 
     def __init__(
-        self, rows: Rows, d: int, norms: Values, weight: Values, t: Any, task: Task
+        self, rows: Rows, d: int, norms: Values, weight: Values, t: Any, task: MlrTask
     ) -> None:
         K, dtype = task.n_classes, rows.data.dtype
         self.rows, self.norms, self.weight, self.t, self.task = rows, norms, weight, t, task
@@ -126,9 +126,7 @@ class _Run:
         self.z, self.delta = np.empty((2, K), dtype=dtype)
         self.work = np.empty((4, K))
         self.objective, self.dual = np.inf, -np.inf
-        self.n_iter = 0
-        self.trace: list[tuple[float, float, float]] = []
-        self.began = time.perf_counter()
+        self.rounds = Rounds(task.max_iter, self.target)
         self.r, self.pi = self._prior() if task.start is None else self._warm()
 
     def _packed(self, given: Any) -> FloatArray:
@@ -209,26 +207,21 @@ class _Run:
     def _note(self, objective: float, gap: float) -> None:
         self.objective = objective
         self.dual = min(max(self.dual, objective - gap), objective)
-        seconds = time.perf_counter() - self.began
-        self.trace.append((seconds, self.objective, self.objective - self.dual))
-
-    def totals(self) -> tuple[float, float]:
-        return self.objective - self.dual, self.objective
+        self.rounds.note(self.objective, self.objective - self.dual)
 
     def narrow(self) -> None:
         """Nothing to leave out: the classes belong together."""
 
     def finish(self) -> None:
         """Newton's method, where coordinate ascent is slow."""
-        left = self.task.max_iter - self.n_iter
-        if left <= 0:
+        if self.rounds.left <= 0:
             return
         found = newton.minimise(
             self, self.W, np.zeros_like(self.W) if self.M is None else self.M,
-            np.array([self.dual]), tol=self.target, max_passes=left,
+            np.array([self.dual]), tol=self.target, max_passes=self.rounds.left,
         )  # fmt: skip
         self.W = found.W
-        self.n_iter += found.n_passes
+        self.rounds.n += found.n_passes
         self._note(float(found.value[0]), float(found.value[0] - found.bound[0]))
 
     def evaluate(self, W: FloatArray) -> tuple[Values, FloatArray]:

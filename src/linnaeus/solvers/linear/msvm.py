@@ -9,9 +9,9 @@ for every wrong class k != t_i, with a_i = sum_k u_ik <= c_i:
                 w_k = sum_{i: t_i = k} a_i x_i - sum_{i: t_i != k} u_ik x_i.
 
 One example's multipliers are made optimal at a time, the sequential dual method of [Keerthi2008];
-`crammer_fast` has the step. Full passes over all classes alternate with short passes over the
+`msvm_fast` has the step. Full passes over all classes alternate with short passes over the
 classes whose multipliers are positive. Once that has taken as long as the interior point method
-would (`crammer_interior`: few classes and features), that one finishes. The certificate is the
+would (`msvm_interior`: few classes and features), that one finishes. The certificate is the
 duality gap at the final weights,
 
     P - D = sum_i ( c_i loss_i - sum_k u_ik h_ik ),     h_ik = 1 + w_k.x_i - w_{t_i}.x_i,
@@ -22,7 +22,6 @@ this understates the gap by 1/2 ||E||^2 only.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from linnaeus.solvers.linear import msvm_fast as fast
 from linnaeus.solvers.linear import msvm_interior
 from linnaeus.solvers.numerics import gram
 from linnaeus.solvers.numerics.examples import Rows, Solution, example_weights
+from linnaeus.solvers.numerics.rounds import Rounds
 
 Values = npt.NDArray[np.float64]
 
@@ -104,8 +104,9 @@ def solve(
     target = _targets(t, X.shape[0], n_classes)
     problem = _problem(X, target, n_classes, cost, bias, scale, dtype)
     lists = _first_lists(problem, None if start is None else start.multipliers, scale)
-    descent = _Descent(problem, lists, X.shape[1], np.random.default_rng(random_state))
-    descent.run(tol, max_iter)
+    rounds = Rounds(max_iter, tol, unit=scale * scale)
+    descent = _Descent(problem, lists, X.shape[1], np.random.default_rng(random_state), rounds)
+    descent.run()
     return _solution(descent, scale)
 
 
@@ -113,67 +114,61 @@ class _Descent:
     """Weights, multipliers and the passes made over them."""
 
     def __init__(
-        self, problem: fast.Problem, lists: fast.Lists, n_features: int, rng: np.random.Generator
-    ) -> None:
+        self, problem: fast.MulticlassProblem, lists: fast.Lists, n_features: int,
+        rng: np.random.Generator, rounds: Rounds,
+    ) -> None:  # fmt: skip
         K, dtype = problem.n_classes, problem.data.dtype
         width = -(-K * dtype.itemsize // 64) * 64 // dtype.itemsize  # whole cache lines
-        self.problem, self.lists, self.rng = problem, lists, rng
+        self.problem, self.lists, self.rng, self.rounds = problem, lists, rng, rounds
         self.W = np.zeros((n_features + 1, width), dtype=dtype)
         self.work = _work(K, width, dtype)
         self.still = 10 * np.finfo(dtype).eps
         self.entries, self.spent = np.diff(problem.indptr) + 1, 0.0  # multiplications, about
         self.budget = gram.work(problem.target.size, n_features, problem.data.size, K)
         self.sums = np.zeros(4)  # loss, gap, squared norm of W, examples that moved
-        self.n_iter, self.stalled, self.least = 0, 0, np.inf
-        self.trace: list[dict[str, float]] = []
-        self.began = time.perf_counter()
+        self.stalled, self.least = 0, np.inf
         fast.add_lists(problem, lists, self.W, self.work)
 
     @property
     def objective(self) -> float:
         return float(self.sums[0] + 0.5 * self.sums[2])
 
-    def run(self, tol: float, max_iter: int) -> None:
+    def run(self) -> None:
         """Full and short passes in turn, until the gap is at most `tol` times the objective."""
-        live = np.flatnonzero(_movable(self.problem))
-        if self.lists.size[live].any():  # a start may be all that is needed
-            self._certify()
-            if self.sums[1] <= tol * self.objective:
-                return
-        while self.n_iter < max_iter and live.size:
+        live, rounds = np.flatnonzero(_movable(self.problem)), self.rounds
+        if self.lists.size[live].any() and self._certify():  # a start may be all that is needed
+            return
+        while rounds.go_on() and live.size:
             self._pass(fast.full_pass, live)
             gap, over = float(self.sums[1]), self._is_over()
             self.lists = _with_more_room(self.lists, self.problem.n_classes - 1)
-            if over or gap <= PROMISING * tol * self.objective:
-                self._certify()
-                if self.sums[1] <= tol * self.objective:
+            if over or gap <= PROMISING * rounds.tol * self.objective:
+                if self._certify():
                     return
                 if over:
-                    return self._polish(tol) if self.budget <= SHORT else None
+                    return self._polish() if self.budget <= SHORT else None
             else:
                 self._record()
             if self.spent > self.budget:
                 self._certify()
-                return self._polish(tol)
-            for _ in range(min(SHORT_PASSES, max_iter - self.n_iter)):
+                return self._polish()
+            for _ in range(min(SHORT_PASSES, rounds.left)):
                 self._pass(fast.short_pass, live[self.lists.size[live] > 0])
                 if self.sums[1] <= FALL * gap:
                     break
-        self._certify()
-        unsolved = self.sums[1] > tol * self.objective
-        if unsolved and LAST * self.spent > self.budget:
-            self._polish(tol)
+        if not self._certify() and LAST * self.spent > self.budget:
+            self._polish()
 
-    def _polish(self, tol: float) -> None:
+    def _polish(self) -> None:
         """Let the interior point method finish, from its own start."""
         problem, K = self.problem, self.problem.n_classes
         rows, live = Rows(problem.indptr, problem.indices, problem.data), problem.cost > 0
         examples = gram.Examples.of(rows, self.W.shape[0] - 1, float(problem.bias))
         done = msvm_interior.polish(
             gram.Examples(examples.X[live]), problem.target[live], K, problem.cost[live],
-            tol=tol, dtype=self.W.dtype,
+            tol=self.rounds.tol, dtype=self.W.dtype,
         )  # fmt: skip
-        self.n_iter += done.n_iter
+        self.rounds.n += done.n_iter
         if done.primal - done.dual < self.sums[1]:
             U = np.zeros((live.size, K))
             U[live] = done.U.T
@@ -195,18 +190,17 @@ class _Descent:
     def _pass(self, visits: Any, rows: npt.NDArray[np.int64]) -> None:
         order = self.rng.permutation(rows)
         visits(order, self.problem, self.lists, self.W, self.still, self.work, self.sums)
-        self.n_iter += 1
+        self.rounds.n += 1
         classes = 2.0 + 0.1 * self.problem.n_classes if visits is fast.full_pass else 4.0
         self.spent += classes * float(self.entries[rows].sum()) + 10.0 * rows.size + PASS
 
-    def _certify(self) -> None:
+    def _certify(self) -> bool:
+        """The exact gap; whether it is small enough."""
         fast.certificate(self.problem, self.lists, self.W, self.work, self.sums)
-        self._record()
+        return self._record()
 
-    def _record(self) -> None:
-        seconds = time.perf_counter() - self.began
-        gap = max(0.0, float(self.sums[1]))
-        self.trace.append({"seconds": seconds, "objective": self.objective, "gap": gap})
+    def _record(self) -> bool:
+        return self.rounds.note(self.objective, max(0.0, float(self.sums[1])))
 
 
 def _targets(t: npt.ArrayLike, n: int, n_classes: int) -> npt.NDArray[np.uint32]:
@@ -239,7 +233,7 @@ def _scale(X: sp.csr_array, bias: float) -> float:
 def _problem(
     X: sp.csr_array, target: npt.NDArray[np.uint32], n_classes: int, cost: Values, bias: float,
     scale: float, dtype: Any,
-) -> fast.Problem:  # fmt: skip
+) -> fast.MulticlassProblem:  # fmt: skip
     factor = scale * scale
     if not (factor > 0 and np.isfinite(factor * cost.sum())):
         raise UserError(
@@ -250,16 +244,18 @@ def _problem(
     size = np.dtype(dtype).type(bias / scale)
     squares = sp.csr_array((np.square(rows.data, dtype=float), X.indices, X.indptr), shape=X.shape)
     norm2 = squares.sum(axis=1) + float(size) ** 2
-    return fast.Problem(*rows, size, target, factor * cost, norm2, n_classes)
+    return fast.MulticlassProblem(*rows, size, target, factor * cost, norm2, n_classes)
 
 
-def _movable(problem: fast.Problem) -> npt.NDArray[np.bool_]:
+def _movable(problem: fast.MulticlassProblem) -> npt.NDArray[np.bool_]:
     """Which examples have multipliers to choose: not those without features, cost or rivals."""
     movable: npt.NDArray[np.bool_] = problem.norm2 * problem.cost > 0
     return movable if problem.n_classes > 1 else np.zeros_like(movable)
 
 
-def _first_lists(problem: fast.Problem, start: sp.csr_array | None, scale: float) -> fast.Lists:
+def _first_lists(
+    problem: fast.MulticlassProblem, start: sp.csr_array | None, scale: float
+) -> fast.Lists:
     """Lists with the multipliers of `start`, made feasible, or with none.
 
     An example without features has h_k = 1 whatever the weights: all its cost goes to one rival.
@@ -306,12 +302,12 @@ def _with_more_room(lists: fast.Lists, most: int) -> fast.Lists:
     return fast.Lists(begin, lists.size, classes, u, np.zeros_like(lists.wants))
 
 
-def _work(n_classes: int, width: int, dtype: np.dtype[Any]) -> fast.Work:
+def _work(n_classes: int, width: int, dtype: np.dtype[Any]) -> fast.MulticlassWork:
     scores = np.zeros(width, dtype=dtype)
     step = np.zeros(n_classes + 1, dtype=dtype)
     classes, moved = (np.zeros(n_classes + 1, dtype=np.uint32) for _ in range(2))
     h, D, u, new = (np.zeros(n_classes) for _ in range(4))
-    return fast.Work(scores, classes, step, moved, h, D, u, new)
+    return fast.MulticlassWork(scores, classes, step, moved, h, D, u, new)
 
 
 def _multipliers(lists: fast.Lists, n_classes: int) -> sp.csr_array:
@@ -329,14 +325,11 @@ def _solution(descent: _Descent, scale: float) -> MulticlassSolution:
     W = descent.W[:, : problem.n_classes]
     if scale != 1.0:
         W /= scale
-    for record in descent.trace:
-        record["objective"] /= factor
-        record["gap"] /= factor * max(1.0, record["objective"])
     objective = np.array([descent.objective / factor])
     dual = objective - max(0.0, descent.sums[1]) / factor
     intercept = W[-1] * W.dtype.type(scale * float(problem.bias))
     solution = MulticlassSolution(
-        W[:-1].T, intercept, objective, dual, descent.n_iter, descent.trace
+        W[:-1].T, intercept, objective, dual, descent.rounds.n, descent.rounds.trace
     )
     solution.multipliers = _multipliers(descent.lists, problem.n_classes) / factor
     return solution

@@ -24,10 +24,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-class Problem(NamedTuple):
+class MulticlassProblem(NamedTuple):
     """The examples and their costs."""
 
     indptr: Any  # (n + 1,) int64
@@ -50,7 +51,7 @@ class Lists(NamedTuple):
     wants: Any  # (n,) bool, whether a full pass found more classes than there was room for
 
 
-class Work(NamedTuple):
+class MulticlassWork(NamedTuple):
     """Scratch of a visit; slot 0 of `classes` and `step` is the example's own class."""
 
     scores: Any  # (width,) float
@@ -63,7 +64,7 @@ class Work(NamedTuple):
     new: Any  # (n_classes,) float64
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score_all(W, bias, ix, xs, s):
     """``s = W'x`` for all classes; four features at a time, so that `s` is read less often."""
     width, constant = s.size, W[W.shape[0] - 1]
@@ -81,7 +82,7 @@ def score_all(W, bias, ix, xs, s):
             s[k] += x0 * w0[k]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def score_listed(W, bias, ix, xs, classes, m, s):
     """``s[j] = w_classes[j].x`` for j < m; four classes at a time, the last repeated."""
     constant = W[W.shape[0] - 1]
@@ -99,7 +100,7 @@ def score_listed(W, bias, ix, xs, classes, m, s):
         s[j3], s[j2], s[j1], s[j] = s3, s2, s1, s0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_listed(W, bias, ix, xs, classes, step, m):
     """``w_classes[j] += step[j] x`` for j < m."""
     for p in range(ix.size):
@@ -111,7 +112,7 @@ def add_listed(W, bias, ix, xs, classes, step, m):
         w[classes[j]] += step[j] * bias
 
 
-@njit(cache=True, nogil=True)
+@loop
 def root(D, m, beta, shift, extra):
     """The beta with ``sum_j max(0, D_j - beta) = extra beta - shift``, from one not above it."""
     count = m + 2
@@ -126,7 +127,7 @@ def root(D, m, beta, shift, extra):
         count, beta = above, total / above
 
 
-@njit(cache=True, nogil=True)
+@loop
 def level(h, u, m, q, c, D):
     """The level beta of one example over m classes, and what to add to it and to D.
 
@@ -149,7 +150,7 @@ def level(h, u, m, q, c, D):
     return beta, top
 
 
-@njit(cache=True, nogil=True)
+@loop
 def solve_block(h, u, m, q, c, D, new):
     """Write the optimal multipliers of one example over m classes into `new`; see `level`."""
     beta, _ = level(h, u, m, q, c, D)
@@ -157,7 +158,7 @@ def solve_block(h, u, m, q, c, D, new):
         new[j] = max(0.0, D[j] - beta) / q
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(problem, W, i, m, still, work):
     """Settle example i over ``work.classes[1 : m + 1]``; whether any weight moved.
 
@@ -186,7 +187,7 @@ def visit(problem, W, i, m, still, work):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def read_list(problem, lists, i, work):
     """Copy the list of example i into the scratch; its length."""
     b, m = lists.begin[i], lists.size[i]
@@ -197,7 +198,7 @@ def read_list(problem, lists, i, work):
     return m
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_lists(problem, lists, W, work):
     """Add to W what the multipliers in the lists make of it."""
     for i in range(problem.target.size):
@@ -212,7 +213,7 @@ def add_lists(problem, lists, W, work):
         add_listed(W, problem.bias, ix, xs, work.classes, work.step, m + 1)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure_all(problem, W, i, m, work):
     """Score all classes of example i: `work.scores` becomes h. Its loss, and sum_k u_k h_k."""
     b, e = problem.indptr[i], problem.indptr[i + 1]
@@ -232,7 +233,7 @@ def measure_all(problem, W, i, m, work):
     return max(0.0, top - shift), earned
 
 
-@njit(cache=True, nogil=True)
+@loop
 def enter(n_classes, m, room, beta, work):
     """Append the classes with h_k > beta to the m listed ones; how many are wanted in all.
 
@@ -259,7 +260,7 @@ def enter(n_classes, m, room, beta, work):
     return wanted
 
 
-@njit(cache=True, nogil=True)
+@loop
 def full_pass(order, problem, lists, W, still, work, out):
     """Visit the examples in `order`, each over all classes; lists keep what is positive.
 
@@ -289,7 +290,7 @@ def full_pass(order, problem, lists, W, still, work, out):
         lists.size[i] = size
 
 
-@njit(cache=True, nogil=True)
+@loop
 def short_pass(order, problem, lists, W, still, work, out):
     """Visit the examples in `order`, each over its listed classes; `out` as in `full_pass`."""
     out[:] = 0.0
@@ -319,7 +320,7 @@ def short_pass(order, problem, lists, W, still, work, out):
                 lists.u[b + j] = work.new[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certificate(problem, lists, W, work, out):
     """Sums over all examples at the present weights; `out` as in `full_pass`."""
     out[:] = 0.0

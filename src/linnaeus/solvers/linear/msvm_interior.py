@@ -43,9 +43,9 @@ def polish(
     dtype : what the weights are rounded to, before their value is measured
     """
     small, basis = examples.reduced()
-    problem = _Machine(small, target, cost, n_classes)
+    problem = _MulticlassMachine(small, target, cost, n_classes)
     best = interior.minimise(problem, np.zeros(n_classes * small.shape[1]), tol=0.3 * tol)
-    machine = _Machine(examples, target, cost, n_classes)
+    machine = _MulticlassMachine(examples, target, cost, n_classes)
     U = machine.rivals(best.U)
     W = -machine.adjoint(U).astype(dtype).astype(float)
     primal, dual = machine.primal(W), machine.dual(U)
@@ -58,7 +58,7 @@ def polish(
     )
 
 
-class _Machine:
+class _MulticlassMachine:
     """A problem of `interior`; the variables are the weights, class after class."""
 
     def __init__(

@@ -11,7 +11,7 @@ solved in blocks, each a task of its own. A block goes through
        fallen far enough; then a sweep over all examples gives the exact gap, P - D, and who
        matters now. The block is done when the gap is at most `tol` times its objective.
 
-The steps are in `dual_fast`. Every class is at most its own gap away from its optimum.
+The steps are in `svm_fast`. Every class is at most its own gap away from its optimum.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from linnaeus.solvers.numerics.examples import (
     squared_norms,
     weighted_examples,
 )
+from linnaeus.solvers.numerics.rounds import Record, Rounds, joined_traces
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
@@ -44,7 +45,7 @@ MOST_EPOCHS = 500
 FALL = 0.05  # how far a round lets the gap fall
 
 
-class Options(NamedTuple):
+class SvmOptions(NamedTuple):
     """What is the same for all blocks."""
 
     squared: bool
@@ -56,7 +57,7 @@ class Options(NamedTuple):
     keep_duals: bool
 
 
-class Task(NamedTuple):
+class SvmTask(NamedTuple):
     """One block of classes: plain arrays."""
 
     number: int
@@ -64,10 +65,10 @@ class Task(NamedTuple):
     cost: FloatArray  # (2, lanes): C / S times class weights, negatives and positives
     mean: FloatArray | None  # (lanes, d + 1): prior mean, that of the constant feature last
     duals: sp.csr_array | None  # (n, lanes) to start from
-    options: Options
+    options: SvmOptions
 
 
-class Block(NamedTuple):
+class SvmBlock(NamedTuple):
     """The answer for one block."""
 
     coef: Any  # (d, lanes) array, or (lanes, d) csr_array when pruned; None once collected
@@ -78,7 +79,7 @@ class Block(NamedTuple):
     n_iter: int
     n_visits: int
     pruned: float  # by how much pruning raised the objective
-    trace: list[tuple[float, float, float]]  # seconds, objective, gap after each round
+    trace: list[Record]  # after each round
 
 
 def solve(
@@ -100,7 +101,7 @@ def solve(
     prune: float = 0.0,
     keep_duals: bool = False,
     executor: Executor | None = None,
-) -> tuple[Solution, list[Block]]:
+) -> tuple[Solution, list[SvmBlock]]:
     """Solve for every column of the 0/1 matrix Y.
 
     strength : S, a number or one per class
@@ -112,7 +113,7 @@ def solve(
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
-    options = Options(
+    options = SvmOptions(
         loss == "squared_hinge", float(bias), tol, max_rounds, seed, prune, keep_duals
     )
     shared = shared_arrays(X, weight, bias, dtype)
@@ -125,8 +126,8 @@ def solve(
 
 
 def _collect(
-    solved: Iterator[Block], n_classes: int, n_features: int, dtype: Any
-) -> tuple[Any, list[Block]]:
+    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any
+) -> tuple[Any, list[SvmBlock]]:
     """The weights of all blocks in one piece, each block's own being let go at once."""
     parts, blocks, at = [], [], 0
     coef = None
@@ -156,8 +157,8 @@ def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list
 
 def _tasks(
     Y: sp.csr_array, C: float, strength: Any, mean: Any, class_weight: Any, start: Any,
-    dtype: Any, options: Options,
-) -> list[Task]:  # fmt: skip
+    dtype: Any, options: SvmOptions,
+) -> list[SvmTask]:  # fmt: skip
     K = Y.shape[1]
     cost = np.broadcast_to(C / np.broadcast_to(np.asarray(strength, float), K), (2, K))
     cost = cost if class_weight is None else cost * class_weight
@@ -166,7 +167,7 @@ def _tasks(
     for number, k in enumerate(range(0, K, LANES)):
         here = slice(k, min(k + LANES, K))
         tasks.append(
-            Task(
+            SvmTask(
                 number,
                 sp.csr_array(columns[:, here]),
                 np.ascontiguousarray(cost[:, here], dtype=dtype),
@@ -178,32 +179,23 @@ def _tasks(
     return tasks
 
 
-def _joined(coef: Any, blocks: list[Block], S: Any, bias: float, seconds: float) -> Solution:
+def _joined(coef: Any, blocks: list[SvmBlock], S: Any, bias: float, seconds: float) -> Solution:
     """All blocks as one solution; a strength scales objective and gap."""
-    last = max(len(block.trace) for block in blocks)
-    table = np.array(
-        [block.trace + block.trace[-1:] * (last - len(block.trace)) for block in blocks]
-    )
-    total = table.sum(axis=0)
-    share = seconds / max(total[-1, 0], 1e-12)  # blocks run side by side
     return Solution(
         coef,
         bias * np.concatenate([block.w_bias for block in blocks]),
         S * np.concatenate([block.objective for block in blocks]),
         S * np.concatenate([block.dual for block in blocks]),
         max(block.n_iter for block in blocks),
-        [
-            {"seconds": s * share, "objective": p, "gap": g / max(1.0, p)}
-            for s, p, g in total.tolist()
-        ],
+        joined_traces([block.trace for block in blocks], seconds),
     )
 
 
 def solve_block(
-    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, task: Task
-) -> Block:
+    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask
+) -> SvmBlock:
     """Solve the classes of one block (unit strength: costs are divided by S)."""
-    run = Run(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    run = SvmRun(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
     if task.duals is None:
         run.warm_up()
     else:
@@ -222,10 +214,10 @@ def warm_orders(positives: sp.csr_array, rng: np.random.Generator) -> Iterator[A
     yield rng.permutation(n).astype(np.int32)
 
 
-class Run:
+class SvmRun:
     """One block while it is solved; `solvers.recursive` runs blocks step by step."""
 
-    def __init__(self, rows: Rows, norm2: Any, row_cost: Any, d: int, task: Task) -> None:
+    def __init__(self, rows: Rows, norm2: Any, row_cost: Any, d: int, task: SvmTask) -> None:
         n, lanes = task.positives.shape
         dtype = rows.data.dtype
         self.rows, self.norm2, self.row_cost, self.task = rows, norm2, row_cost, task
@@ -234,6 +226,9 @@ class Run:
         self.rng = np.random.default_rng([task.options.seed, task.number])
         self.sign = np.full((n, lanes), -1, dtype=np.int8)
         self.sign[task.positives.nonzero()] = 1
+        self.machines = fast.Machines(
+            *rows, norm2, self.bias, self.sign, task.cost, row_cost, task.options.squared
+        )
         self.alpha = np.zeros((n, lanes), dtype=dtype)
         self.needed = np.zeros((n, lanes), dtype=bool)
         self.W = np.zeros((d, lanes), dtype=dtype)
@@ -245,8 +240,7 @@ class Run:
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
         self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
-        self.trace: list[tuple[float, float, float]] = []
-        self.started = time.perf_counter()
+        self.rounds = Rounds(task.options.max_rounds, task.options.tol)
 
     def warm_up(self) -> None:
         """Epochs over the positives and a sample, then one over everybody."""
@@ -262,36 +256,31 @@ class Run:
         fast.add_examples(*self.rows, self.bias, self.sign, self.alpha, self.W, self.w_bias)
         self.sweep()
 
-    def finish(self) -> Block:
+    def finish(self) -> SvmBlock:
         """Rounds until the gap is small enough, or no longer falls."""
         rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
-        n_rounds, stuck, best, before = 0, 0, -np.inf, np.inf
-        while n_rounds < self.options.max_rounds and not self._done():
-            self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
+        stuck, best, before = 0, -np.inf, np.inf
+        for n_rounds in self.rounds:
+            self.descend(min(INNER_EPOCHS << (n_rounds - 1), MOST_EPOCHS))
             self.sweep()
-            n_rounds += 1
             dual = float((self.objective - self.gap).sum())
             stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
             best = max(best, dual)
             slow = self.gap.sum() > 0.5 * before
             before = float(self.gap.sum())
-            if stuck > 4 or (not self._done() and self._worth_polishing(10.0 if slow else 1.0)):
+            if stuck > 4 or (not self.rounds.done and self._worth_polishing(10.0 if slow else 1.0)):
                 break  # as far as this precision goes, or as is worth while
-        if not self._done() and self._worth_polishing(20.0):
+        if not self.rounds.done and self._worth_polishing(20.0):
             self._polish()
-        if not self.trace:  # a warm start that was good enough
+        if not self.rounds.trace:  # a warm start that was good enough
             self._note()
         coef, rise = self._coef()
         keep = self.options.keep_duals
-        return Block(
+        return SvmBlock(
             coef, self.w_bias, self.objective, self.objective - self.gap,
             sp.csr_array(self.alpha) if keep else None,
-            n_rounds, int(self.n_visits.sum()), rise, self.trace,
+            self.rounds.n, int(self.n_visits.sum()), rise, self.rounds.trace,
         )  # fmt: skip
-
-    def _done(self) -> bool:
-        measured = bool(np.isfinite(self.gap).all())
-        return measured and bool(self.gap.sum() <= self.options.tol * self.objective.sum())
 
     def _worth_polishing(self, factor: float) -> bool:
         """Whether second-order steps cost less than so many times the work done so far."""
@@ -318,10 +307,7 @@ class Run:
 
     def epoch(self, order: Any) -> None:
         work = np.empty((2, self.alpha.shape[1]), dtype=self.alpha.dtype)
-        fast.epoch(
-            order, *self.rows, self.norm2, self.bias, self.sign, self.task.cost, self.row_cost,
-            self.options.squared, self.W, self.w_bias, self.alpha, self.needed, work,
-        )  # fmt: skip
+        fast.epoch(order, self.machines, self.W, self.w_bias, self.alpha, self.needed, work)
         self.n_visits += order.size
 
     def sweep(self) -> None:
@@ -329,9 +315,8 @@ class Run:
         loss, self.gap = np.zeros((1, self.gap.size)), np.zeros_like(self.objective)
         z = np.empty(self.alpha.shape[1], dtype=self.alpha.dtype)
         fast.sweep(
-            *self.rows, self.bias, self.sign, self.task.cost, self.row_cost,
-            self.options.squared, self.W, self.w_bias, self.alpha, np.ones(1, z.dtype), loss,
-            self.gap, self.needed, z,
+            self.machines, self.W, self.w_bias, self.alpha, np.ones(1, z.dtype), loss, self.gap,
+            self.needed, z,
         )  # fmt: skip
         self.gap = np.maximum(self.gap, 0.0)  # what rounding left
         self.measure()
@@ -339,8 +324,7 @@ class Run:
         self._note()
 
     def _note(self) -> None:
-        seconds = time.perf_counter() - self.started
-        self.trace.append((seconds, float(self.objective.sum()), float(self.gap.sum())))
+        self.rounds.note(float(self.objective.sum()), float(self.gap.sum()))
 
     def measure(self) -> None:
         """||w - m||^2 of every class and its product with the mean, the constant included."""
@@ -361,9 +345,8 @@ class Run:
         fast.transpose(self.W, self.WT)
         visits = np.zeros_like(self.n_visits)
         fast.descend(
-            ptr, lists, draws, n_epochs, target, *self.rows, self.norm2, self.bias, self.sign,
-            self.task.cost, self.row_cost, self.options.squared, self.WT, self.w_bias,
-            self.alpha, visits,
+            ptr, lists, draws, n_epochs, target, self.machines, self.WT, self.w_bias, self.alpha,
+            visits,
         )  # fmt: skip
         fast.transpose(self.WT, self.W)
         self.n_visits += visits
@@ -384,7 +367,7 @@ class Run:
         before = self.objective.copy(), self.gap.copy()
         self.W[np.abs(self.W) < limit] = 0
         self.sweep()
-        del self.trace[-1]
+        del self.rounds.trace[-1]
         rise = float(self.objective.sum() - before[0].sum())
         self.objective, self.gap = before
         return sp.csr_array(self.W.T), rise

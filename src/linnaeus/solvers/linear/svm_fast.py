@@ -24,25 +24,38 @@ between passes each lane visits only those, with its own weights in one piece.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
-def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias, alpha,
-          stretch, loss, gap, needed, z):  # fmt: skip
+class Machines(NamedTuple):
+    """The problems of a block, one in each lane."""
+
+    indptr: Any  # (n + 1,) int64, the examples
+    indices: Any  # uint32
+    data: Any  # float
+    norm2: Any  # (n,) float, squared norm of each row, the constant feature included
+    bias: Any  # float, size of the constant feature
+    sign: Any  # (n, lanes) int8, +1 where positive, else -1
+    cost: Any  # (2, lanes) float, cost of negatives and of positives
+    row_cost: Any  # (n,) float, weight of each example
+    squared: Any  # bool, whether the hinge is squared
+
+
+@loop
+def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, z):
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
 
-    bias     : float             size of the constant feature
-    sign     : (n, lanes) int8   +1 where positive, else -1
-    cost     : (2, lanes) float  cost of negatives and of positives
-    row_cost : (n,) float        weight of each example
     W : (d, lanes), w_bias : (lanes,), alpha : (n, lanes) float
     stretch  : (m,) float  factors of the weights, the first is 1
     loss : (m, lanes), gap : (lanes,) float64  results, added to: the loss of stretched weights
     needed   : (n, lanes) bool   result: a > 0, or the margin falls short
     z        : (lanes,) float    work space
     """
+    indptr, indices, data, _, bias, sign, cost, row_cost, squared = machines
     lanes = z.size  # not a constant: the compiler then vectorises the loops over lanes
     one, zero, quarter = W.dtype.type(1.0), W.dtype.type(0.0), W.dtype.type(0.25)
     for i in range(indptr.size - 1):
@@ -71,15 +84,14 @@ def sweep(indptr, indices, data, bias, sign, cost, row_cost, squared, W, w_bias,
                 loss[m, b] += u * over * over if squared else u * over
 
 
-@njit(cache=True, nogil=True)
-def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squared,
-          W, w_bias, alpha, needed, work):  # fmt: skip
+@loop
+def epoch(order, machines, W, w_bias, alpha, needed, work):
     """Visit the rows in `order` once, each in all lanes.
 
-    norm2  : (n,) float        squared norm of each row, the constant feature included
     needed : (n, lanes) bool   result: a > 0 now, or the margin fell short at the visit
     work   : (2, lanes) float  work space; the rest as in `sweep`
     """
+    indptr, indices, data, norm2, bias, sign, cost, row_cost, squared = machines
     z, step = work[0], work[1]
     lanes = z.size
     one, zero, half = W.dtype.type(1.0), W.dtype.type(0.0), W.dtype.type(0.5)
@@ -118,7 +130,7 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
                     w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_needed(needed, ptr, rows):
     """The rows that each lane needs, ascending, as CSR lists.
 
@@ -133,7 +145,7 @@ def list_needed(needed, ptr, rows):
                 at[b] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def transpose(source, target):
     """Copy a tall matrix into a wide one, or back, row by row of the tall one."""
     if source.shape[0] > source.shape[1]:
@@ -146,14 +158,14 @@ def transpose(source, target):
                 target[j, b] = source[b, j]
 
 
-@njit(cache=True, nogil=True)
-def _descend_lane(rows, draws, n_epochs, target, indptr, indices, data, norm2, bias, y, u,
-                  squared, w, w_bias, a):  # fmt: skip
+@loop
+def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
     """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
 
     y, u, a : (m,) float  label, cost and dual variable of each example, reordered like `rows`
     target  : float       stop after an epoch whose measured gap is below this
     """
+    indptr, indices, data, norm2, bias, _, _, _, squared = machines
     one, zero, half = w.dtype.type(1.0), w.dtype.type(0.0), w.dtype.type(0.5)
     for epoch in range(n_epochs):
         measured = 0.0
@@ -191,19 +203,18 @@ def _descend_lane(rows, draws, n_epochs, target, indptr, indices, data, norm2, b
     return n_epochs
 
 
-@njit(cache=True, nogil=True)
-def descend(list_ptr, list_rows, draws, n_epochs, target, indptr, indices, data, norm2, bias,
-            sign, cost, row_cost, squared, WT, w_bias, alpha, n_visits):  # fmt: skip
+@loop
+def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, alpha, n_visits):
     """Let every lane visit the examples in its list until its measured gap is below its target.
 
     list_ptr, list_rows : CSR lists of rows, one per lane; reordered
     draws    : (longest list,) float64  uniform in [0, 1): the permutation of every epoch
     target   : (lanes,) float64
-    sign     : (n, lanes) int8   +1 where positive, else -1
     WT       : (lanes, d) float  the weights of each lane in one piece; updated
     w_bias   : (lanes,) float, alpha : (n, lanes) float   updated
     n_visits : (lanes,) int64    result: visits made
     """
+    sign, cost, row_cost = machines.sign, machines.cost, machines.row_cost
     for b in range(target.size):
         rows = list_rows[list_ptr[b] : list_ptr[b + 1]]
         y = np.empty(rows.size, WT.dtype)
@@ -213,14 +224,13 @@ def descend(list_ptr, list_rows, draws, n_epochs, target, indptr, indices, data,
             y[t], a[t] = sign[i, b], alpha[i, b]
             u[t] = cost[1 if sign[i, b] > 0 else 0, b] * row_cost[i]
         n_visits[b] = rows.size * _descend_lane(
-            rows, draws, n_epochs, target[b], indptr, indices, data, norm2, bias, y, u,
-            squared, WT[b], w_bias[b : b + 1], a,
-        )  # fmt: skip
+            rows, draws, n_epochs, target[b], machines, y, u, WT[b], w_bias[b : b + 1], a
+        )
         for t in range(rows.size):
             alpha[rows[t], b] = a[t]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
     """Add ``sum_i alpha_i y_i x_i`` to the weights of every lane; rows of zeros are passed over.
 
@@ -244,7 +254,7 @@ def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
                 w[b] += x * step[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def distances(W, w_bias, mean, away2, along):
     """||w - m||^2 and <w - m, m> of every lane, the constant feature included.
 
@@ -263,7 +273,7 @@ def distances(W, w_bias, mean, away2, along):
         along[b] += u * mean[b, d]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def norms(W, w_bias, norm2):
     """||w||^2 of every lane, the constant feature included.
 

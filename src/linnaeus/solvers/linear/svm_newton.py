@@ -51,7 +51,7 @@ def polish(
     dtype : what the answer is rounded to, before its values are measured
     """
     m = np.asarray(mean, float)
-    machine = _Machine.of(examples, np.asarray(y, float), np.asarray(cost, float), m, squared)
+    machine = _BinaryMachine.of(examples, np.asarray(y, float), np.asarray(cost, float), m, squared)
     used = machine.cost > 0  # the others have no say
     part = machine if used.all() else machine.of_rows(used)
     if (part.short <= 0).all():  # nothing is lost at the prior mean
@@ -80,7 +80,7 @@ def _rounded(alpha: Values, most: Any, dtype: Any) -> Values:
     return np.where(rounded > most, below, rounded).astype(float)
 
 
-class _Machine(NamedTuple):
+class _BinaryMachine(NamedTuple):
     """One class in terms of v = w - m; `short` is 1 - z at the prior mean."""
 
     examples: Examples
@@ -93,9 +93,9 @@ class _Machine(NamedTuple):
     def of(cls, examples: Examples, y: Values, cost: Values, mean: Values, squared: bool) -> Any:
         return cls(examples, y, cost, 1.0 - y * (examples.X @ mean), squared)
 
-    def of_rows(self, used: npt.NDArray[np.bool_]) -> _Machine:
+    def of_rows(self, used: npt.NDArray[np.bool_]) -> _BinaryMachine:
         part = Examples(self.examples.X[used])
-        return _Machine(part, self.y[used], self.cost[used], self.short[used], self.squared)
+        return _BinaryMachine(part, self.y[used], self.cost[used], self.short[used], self.squared)
 
     def rise(self, v: Values) -> Values:
         """By how much v raises the margins z."""
@@ -118,7 +118,7 @@ class _Machine(NamedTuple):
 class _Hinge:
     """The linear functions 0 and 1 - z."""
 
-    def __init__(self, machine: _Machine) -> None:
+    def __init__(self, machine: _BinaryMachine) -> None:
         self.machine, self.cost = machine, machine.cost
         self.base = np.stack([np.zeros_like(machine.short), machine.short])
 
@@ -144,7 +144,7 @@ class _Hinge:
 class _SquaredHinge:
     """The same of 1 - z - e q, e = 1 / sqrt(2 u); the variables are v, then q."""
 
-    def __init__(self, machine: _Machine) -> None:
+    def __init__(self, machine: _BinaryMachine) -> None:
         self.machine, self.e = machine, 1.0 / np.sqrt(2.0 * machine.cost)
         self.base = np.stack([np.zeros_like(machine.short), machine.short])
         self.p = machine.examples.shape[1]

@@ -3,12 +3,12 @@
 Every problem copies its rows with the features that occur in them numbered anew, so that its
 weights fit in a cache, and is handed to one of the solvers for whole matrices:
 
-    "hinge", "squared_hinge"   one support vector machine per class (`dual`)
+    "hinge", "squared_hinge"   one support vector machine per class (`svm`)
     "logistic"                 one logistic regression per class (`logistic`)
-    "crammer"                  one multiclass support vector machine (`crammer`); where a row has
-                               several classes the ranking machine (`ranking`), which is the same
-                               for one [Cai2008] section 4
-    "softmax"                  one multinomial logistic regression (`softmax`); a row with m classes
+    "crammer"                  one multiclass support vector machine (`msvm`); where a row has
+                               several classes the ranking machine (`ranking_svm`), which is the
+                               same for one [Cai2008] section 4
+    "softmax"                  one multinomial logistic regression (`mlr`); a row with m classes
                                is given m times, once with each, with 1/m of its weight
 
 To the last two a row with none or all of the classes says nothing: it is left out.
@@ -37,7 +37,7 @@ BLOCK = 1 << 22  # scores made at once
 JOINT = ("crammer", "softmax")  # methods with one problem for all classes
 
 
-class Problem(NamedTuple):
+class LocalProblem(NamedTuple):
     """Some rows, and their classes."""
 
     number: int  # of the first block of classes: its stream of random numbers
@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     factor: FloatArray | None = None  # (2, k) of the cost of negatives and positives of each class
 
 
-class Options(NamedTuple):
+class LocalOptions(NamedTuple):
     """What is the same for all problems."""
 
     method: str
@@ -72,9 +72,9 @@ class Local(NamedTuple):
 
 def solve(
     X: sp.csr_array,
-    problems: Sequence[Problem],
+    problems: Sequence[LocalProblem],
     weight: npt.NDArray[np.float64],
-    options: Options,
+    options: LocalOptions,
     dtype: Any,
     executor: Executor,
 ) -> list[Local]:
@@ -86,9 +86,9 @@ def solve(
     return [local for part in done for local in part]
 
 
-def _tasks(problems: Sequence[Problem]) -> list[list[Problem]]:
+def _tasks(problems: Sequence[LocalProblem]) -> list[list[LocalProblem]]:
     """Problems in order, small ones together."""
-    tasks: list[list[Problem]] = []
+    tasks: list[list[LocalProblem]] = []
     size = TASK_ROWS
     for problem in problems:
         if size >= TASK_ROWS:
@@ -101,7 +101,7 @@ def _tasks(problems: Sequence[Problem]) -> list[list[Problem]]:
 
 def solve_task(
     indptr: Any, indices: Any, data: Any, n_features: Any, norm2: Any, weight: Any,
-    options: Options, task: list[Problem],
+    options: LocalOptions, task: list[LocalProblem],
 ) -> list[Local]:  # fmt: skip
     """Solve some problems, one after the other."""
     X, place = Rows(indptr, indices, data), np.full(int(n_features), -1, dtype=np.int32)
@@ -109,7 +109,7 @@ def solve_task(
 
 
 def _solve(
-    X: Rows, place: Any, norm2: Any, weight: Any, options: Options, problem: Problem
+    X: Rows, place: Any, norm2: Any, weight: Any, options: LocalOptions, problem: LocalProblem
 ) -> Local:
     dtype, k, rows = X.data.dtype, problem.Y.shape[1], problem.rows
     cost = weight[rows]
@@ -128,7 +128,7 @@ def _solve(
     return _without_zeros(local) if options.prune > 0 else local
 
 
-def some_choice(problem: Problem) -> tuple[Problem, FloatArray]:
+def some_choice(problem: LocalProblem) -> tuple[LocalProblem, FloatArray]:
     """The rows with some classes but not all, and the factors of their weights."""
     size = np.diff(problem.Y.indptr)
     which = np.flatnonzero((size > 0) & (size < problem.Y.shape[1]))
@@ -136,10 +136,10 @@ def some_choice(problem: Problem) -> tuple[Problem, FloatArray]:
     factor = np.ones(which.size)
     if problem.factor is not None:  # of several classes their mean
         factor = np.add.reduceat(problem.factor[1][Y.indices], Y.indptr[:-1]) / np.diff(Y.indptr)
-    return Problem(problem.number, problem.rows[which], Y), factor
+    return LocalProblem(problem.number, problem.rows[which], Y), factor
 
 
-def one_choice(problem: Problem) -> tuple[Problem, FloatArray]:
+def one_choice(problem: LocalProblem) -> tuple[LocalProblem, FloatArray]:
     """Likewise, each row once with each of its classes."""
     some, _ = some_choice(problem)
     size, k = np.diff(some.Y.indptr), problem.Y.shape[1]
@@ -149,7 +149,7 @@ def one_choice(problem: Problem) -> tuple[Problem, FloatArray]:
         share *= problem.factor[1][chosen]
     once = np.arange(chosen.size + 1)
     Y = sp.csr_array((np.ones(chosen.size, np.int8), chosen, once), shape=(chosen.size, k))
-    return Problem(problem.number, some.rows[which], Y), share
+    return LocalProblem(problem.number, some.rows[which], Y), share
 
 
 def _constant(k: int, answer: float, dtype: Any) -> Local:
@@ -159,11 +159,16 @@ def _constant(k: int, answer: float, dtype: Any) -> Local:
 
 
 def _machines(
-    part: Rows, features: IntArray, norm2: Any, cost: Any, options: Options, problem: Problem
+    part: Rows,
+    features: IntArray,
+    norm2: Any,
+    cost: Any,
+    options: LocalOptions,
+    problem: LocalProblem,
 ) -> Local:
-    """One support vector machine per class, in the blocks of `dual`."""
+    """One support vector machine per class, in the blocks of `svm`."""
     dtype, k, d = part.data.dtype, problem.Y.shape[1], features.size
-    common = svm.Options(
+    common = svm.SvmOptions(
         options.method == "squared_hinge", options.bias, options.tol, options.max_iter,
         options.seed, options.prune, False,
     )  # fmt: skip
@@ -174,7 +179,9 @@ def _machines(
         C = np.full((2, Y.shape[1]), options.C, dtype=dtype)
         if problem.factor is not None:
             C *= problem.factor[:, lanes].astype(dtype)
-        run = svm.Run(part, norm2, cost, d, svm.Task(number, Y, C, None, None, options=common))
+        run = svm.SvmRun(
+            part, norm2, cost, d, svm.SvmTask(number, Y, C, None, None, options=common)
+        )
         run.warm_up()
         blocks.append(run.finish())
         runs.append(run)
@@ -186,7 +193,9 @@ def _machines(
     )  # fmt: skip
 
 
-def _other(part: Rows, features: IntArray, cost: Any, options: Options, problem: Problem) -> Local:
+def _other(
+    part: Rows, features: IntArray, cost: Any, options: LocalOptions, problem: LocalProblem
+) -> Local:
     """What the other solvers say; they are loaded when they are first needed."""
     Y, dtype, shape = problem.Y, part.data.dtype, (cost.size, features.size)
     X = sp.csr_array((part.data, part.indices.view(np.int32), part.indptr), shape=shape)
@@ -237,7 +246,12 @@ def _multiclass(X: sp.csr_array, Y: sp.csr_array, seed: int, common: dict[str, A
 
 
 def objective(
-    X: sp.csr_array, W: FloatArray, b: FloatArray, cost: Any, options: Options, problem: Problem
+    X: sp.csr_array,
+    W: FloatArray,
+    b: FloatArray,
+    cost: Any,
+    options: LocalOptions,
+    problem: LocalProblem,
 ) -> float:
     """The objective of given weights, for the methods without a pass of their own."""
     size = float(np.square(W, dtype=float).sum())
@@ -251,7 +265,7 @@ def objective(
     return 0.5 * size + options.C * loss
 
 
-def _losses(Z: Any, rows: slice, method: str, problem: Problem) -> Any:
+def _losses(Z: Any, rows: slice, method: str, problem: LocalProblem) -> Any:
     """The loss of some rows with scores Z, before the cost of each row."""
     if method == "logistic":
         y = problem.Y[rows].toarray() > 0

@@ -9,10 +9,10 @@ their appearance, the weights of all its classes lie side by side in a small arr
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gather(indptr, indices, data, rows, place, out_indptr, out_indices, out_data, features):
     """Copy some rows of a CSR matrix, features renumbered; return how many features occur.
 
@@ -40,7 +40,7 @@ def gather(indptr, indices, data, rows, place, out_indptr, out_indices, out_data
     return d
 
 
-@njit(cache=True, nogil=True)
+@loop
 def scores(indptr, indices, data, rows, features, W, intercept, place, out):
     """The scores of some rows for the classes of one local problem.
 

@@ -17,8 +17,7 @@ objective are lower estimates. [Rousu2007] sections 1.3 and 1.4; docs/maths/grap
 
 from __future__ import annotations
 
-import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +27,12 @@ from linnaeus.errors import UserError
 from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
 from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers.markov import graph_m3_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.fitted import Certificate, Fitted
+from linnaeus.solvers.markov.labelings_fast import Pool, has_room
 from linnaeus.solvers.numerics.examples import Rows, example_weights
+from linnaeus.solvers.numerics.rounds import Rounds
 
-SLOTS = 8  # labellings stored per example at first
+SLOTS = 4  # labellings of every example that there is room for at first
 BLOCK = 64  # examples whose kernel scores are made at once
 SWEEPS = 8  # between two certificates, at most
 PROMISING = 1.1  # sweeps that leave so many times the tolerance call for a certificate
@@ -59,7 +60,12 @@ class Scores:
         return np.asarray(self.K[rows] @ N, dtype=np.float64)
 
     def sweep(
-        self, problem: fast.Problem, state: fast.State, order: IntArray, space: Any, limit: int
+        self,
+        problem: fast.GraphProblem,
+        state: fast.GraphState,
+        order: IntArray,
+        space: Any,
+        limit: int,
     ) -> None:
         """Visit examples in this order."""
         if self.X is not None:
@@ -70,17 +76,6 @@ class Scores:
             F = self.of(block, state.N)
             K = np.ascontiguousarray(self.K[np.ix_(block, block)], dtype=np.float64)
             fast.kernel_sweep(problem, state, block, F, K, space, limit)
-
-
-class Certificate(NamedTuple):
-    slack: FloatArray
-    gaps: FloatArray
-    objective: float
-    dual: float
-
-    @property
-    def gap(self) -> float:
-        return (self.objective - self.dual) / max(1.0, abs(self.objective))
 
 
 def solve(
@@ -110,53 +105,42 @@ def solve(
     scores = Scores(X, K, graph.n_blocks)
     cost = C * example_weights(C, sample_weight, scores.n)
     truth = graph.codes(Y)
-    problem = fast.Problem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
-    state = _start(graph, truth, cost, SLOTS if optimizer == "pairwise" else 0)
-    rng, began, trace = np.random.default_rng(seed), time.perf_counter(), []
+    problem = fast.GraphProblem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
+    state, space = _start(graph, truth, cost, optimizer), _space(graph, oracle)
+    rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol, floor=1.0)
     enough = PROMISING * tol
-    for _ in range(max_iter):
+    for _ in rounds:
         for turn in range(SWEEPS):
             order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)
-            scores.sweep(problem, state, order, _space(graph, oracle, state), inner)
-            state = _widened(state)
+            state = _with_room(state, inner * scores.n)
+            scores.sweep(problem, state, order, space, inner)
             if state.gaps.sum() <= enough:
                 break
         found = _certify(graph, oracle, problem, state, scores)
-        seconds = time.perf_counter() - began
-        trace.append({"seconds": seconds, "objective": found.objective, "gap": found.gap})
-        if found.gap <= tol:
-            break
+        rounds.note(found.objective, found.gap)
         enough = PROMISING * tol * max(1.0, found.dual)
-    W = scores.W if X is not None else None
-    return Fitted(
-        state.N, W, found.slack, found.gaps, found.objective, found.dual, len(trace), trace
-    )
+    return Fitted.of(state.N, scores.W if X is not None else None, found, rounds)
 
 
-def _start(graph: Graph, truth: IntArray, cost: FloatArray, n_slots: int) -> fast.State:
-    """All weight on the true labels."""
-    n = truth.shape[0]
-    codes = np.zeros((n, n_slots, graph.n_edges), dtype=np.int32)
-    alpha = np.zeros((n, n_slots))
-    if n_slots:
-        codes[:, 0], alpha[:, 0] = truth, cost
-    full = np.zeros(1, dtype=np.int64)
-    return fast.State(np.zeros((n, graph.n_blocks)), codes, alpha, np.ones(n), full)
+def _start(graph: Graph, truth: IntArray, cost: FloatArray, optimizer: str) -> fast.GraphState:
+    """All weight on the true labels; nothing is stored for "csga"."""
+    n, kept = truth.shape[0], slice(None if optimizer == "pairwise" else 0)
+    pool = Pool.of(truth[kept].astype(np.int32), cost[kept], SLOTS * n)
+    return fast.GraphState(np.zeros((n, graph.n_blocks)), pool, np.ones(n))
 
 
-def _widened(state: fast.State) -> fast.State:
-    """Twice the slots, if some labelling found none."""
-    if state.full[0] == 0:
-        return state
-    codes = np.concatenate([state.codes, np.zeros_like(state.codes)], axis=1)
-    alpha = np.concatenate([state.alpha, np.zeros_like(state.alpha)], axis=1)
-    return state._replace(codes=codes, alpha=alpha, full=np.zeros(1, dtype=np.int64))
+def _with_room(state: fast.GraphState, n_slots: int) -> fast.GraphState:
+    """The same, with so many free slots for labellings."""
+    pool = state.pool
+    while not has_room(pool, n_slots):
+        pool = pool.doubled()
+    return state._replace(pool=pool)
 
 
-def _space(graph: Graph, oracle: Oracle, state: fast.State) -> fast.Space:
-    q = graph.n_blocks
-    y = np.zeros(graph.n_nodes, dtype=np.int8)
-    return fast.Space(np.zeros(q), np.zeros(q), np.zeros(state.alpha.shape[1]), y, oracle.work())
+def _space(graph: Graph, oracle: Oracle) -> fast.GraphSpace:
+    q, y = graph.n_blocks, np.zeros(graph.n_nodes, dtype=np.int8)
+    codes = np.zeros(graph.n_edges, dtype=np.int32)
+    return fast.GraphSpace(np.zeros(q), np.zeros(q), y, codes, oracle.work())
 
 
 def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -169,7 +153,7 @@ def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def _certify(
-    graph: Graph, oracle: Oracle, problem: fast.Problem, state: fast.State, scores: Scores
+    graph: Graph, oracle: Oracle, problem: fast.GraphProblem, state: fast.GraphState, scores: Scores
 ) -> Certificate:
     """One pass over all examples: slacks, gaps, both objectives."""
     n = scores.n
@@ -183,7 +167,7 @@ def _certify(
         norm2 += float(np.vdot(N, F))
         inner += float(np.vdot(N, problem.loss[at]))
     objective = 0.5 * norm2 + float(problem.cost @ slack)
-    return Certificate(slack, gaps.copy(), objective, -inner - 0.5 * norm2)
+    return Certificate(objective, -inner - 0.5 * norm2, slack, gaps.copy())
 
 
 def local_losses(

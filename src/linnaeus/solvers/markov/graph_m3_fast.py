@@ -20,14 +20,23 @@ move towards the best labelling at once; only nu is stored. [Rousu2006] section 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, Work, code_of, find, penalise
+from linnaeus.compiled import loop
+from linnaeus.inference.graphs_fast import (
+    Cliques,
+    Net,
+    Schedule,
+    SearchWork,
+    code_of,
+    find,
+    penalise,
+)
+from linnaeus.solvers.markov.labelings_fast import Pool, appraise, prune, slot_of, worst, worth
 
 LOCAL = 20  # steps among stored labellings after each search
 
 
-class Problem(NamedTuple):
+class GraphProblem(NamedTuple):
     """What stays the same."""
 
     net: Net
@@ -40,81 +49,54 @@ class Problem(NamedTuple):
     norm: np.ndarray  # (n,) K_ii
 
 
-class State(NamedTuple):
+class GraphState(NamedTuple):
     """What the steps change."""
 
     N: np.ndarray  # (n, n_blocks)
-    codes: np.ndarray  # (n, n_slots, n_edges) labellings; slot 0 holds the true one
-    alpha: np.ndarray  # (n, n_slots); empty for CSGA
+    pool: Pool  # labellings; slot i holds the true one of example i; of no examples for CSGA
     gaps: np.ndarray  # (n,) when last visited
-    full: np.ndarray  # (1,) how often a labelling found no slot
 
 
-class Space(NamedTuple):
+class GraphSpace(NamedTuple):
     """Room for the example at hand."""
 
     h: np.ndarray  # (n_blocks,)
     change: np.ndarray  # (n_blocks,) of nu
-    values: np.ndarray  # (n_slots,)
     y: np.ndarray  # (n_nodes,) int8
-    work: Work
+    codes: np.ndarray  # (n_edges,) int32, of y
+    work: SearchWork
 
 
-@njit(cache=True, nogil=True)
-def value_of(start, h, codes):
-    total = 0.0
-    for e in range(codes.size):
-        total += h[start[e] + codes[e]]
-    return total
+@loop
+def highest(pool, i, new):
+    """The best slot that may take weight: one that has some, the new one, or the true one."""
+    high, slot = i, pool.head[i]
+    while slot >= 0:
+        if (pool.alpha[slot] > 0.0 or slot == new) and pool.worth[slot] > pool.worth[high]:
+            high = slot
+        slot = pool.next[slot]
+    return high
 
 
-@njit(cache=True, nogil=True)
-def revalue(start, h, codes, alpha, values, new):
-    """The scores of the stored labellings that a step may touch."""
-    for k in range(values.size):
-        values[k] = value_of(start, h, codes[k]) if k == 0 or k == new or alpha[k] > 0.0 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def store(net, y, codes, alpha):
-    """Put labels y into a slot without weight, after the first; -1 if there is none."""
-    for k in range(1, alpha.size):
-        if alpha[k] == 0.0:
-            for e in range(codes.shape[1]):
-                codes[k, e] = code_of(net, e, y)
-            return k
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def extremes(alpha, values, new):
-    """The best slot that may take weight (the first always may), and the worst that has some."""
-    high, low = 0, -1
-    for k in range(values.size):
-        if alpha[k] > 0.0 or k == new:
-            if values[k] > values[high]:
-                high = k
-            if alpha[k] > 0.0 and (low < 0 or values[k] < values[low]):
-                low = k
-    return high, low
-
-
-@njit(cache=True, nogil=True)
-def move(start, norm, codes, alpha, values, h, change, high, low, new):
+@loop
+def move(start, norm, pool, i, h, change, new):
     """The best step from one stored labelling to another; whether it is worth anything."""
-    to, by = codes[high], codes[low]
-    q = values[high] - values[low]
-    if q <= 1e-12 * (1.0 + abs(values[high])):
+    high, low = highest(pool, i, new), worst(pool, i)
+    if low < 0:
+        return False
+    to, by = pool.codes[high], pool.codes[low]
+    q = pool.worth[high] - pool.worth[low]
+    if q <= 1e-12 * (1.0 + abs(pool.worth[high])):
         return False
     differ = 0
     for e in range(to.size):
         differ += to[e] != by[e]
     r = 2.0 * norm * differ
-    tau = alpha[low]
+    tau = pool.alpha[low]
     if q < r * tau:
         tau = q / r
-    alpha[high] += tau
-    alpha[low] -= tau
+    pool.alpha[high] += tau
+    pool.alpha[low] -= tau
     for e in range(to.size):
         if to[e] != by[e]:
             a, b = start[e] + to[e], start[e] + by[e]
@@ -122,41 +104,35 @@ def move(start, norm, codes, alpha, values, h, change, high, low, new):
             change[b] += tau
             h[a] -= tau * norm
             h[b] += tau * norm
-    revalue(start, h, codes, alpha, values, new)
+    appraise(pool, i, start, h)
     return True
 
 
-@njit(cache=True, nogil=True)
-def step_pairwise(net, cost, norm, codes, alpha, value, space, full):
+@loop
+def step_pairwise(net, cost, norm, pool, i, value, space):
     """Pairwise steps after a search that found `space.y`; the gap before, and whether any moved."""
-    h, values = space.h, space.values
-    revalue(net.start, h, codes, alpha, values, -1)
-    mean = 0.0
-    for k in range(values.size):
-        mean += alpha[k] * values[k]
-    best = values[extremes(alpha, values, -1)[0]]
+    h, new, moved = space.h, -1, False
+    mean = appraise(pool, i, net.start, h)
+    best = pool.worth[highest(pool, i, -1)]
     gap = max(0.0, cost * max(value, best) - mean)
-    new = -1
     if value > best + 1e-12 * (1.0 + abs(best)):
-        new = store(net, space.y, codes, alpha)
-        if new < 0:
-            full[0] += 1
-        else:
-            values[new] = value
-    moved = False
+        for e in range(space.codes.size):
+            space.codes[e] = code_of(net, e, space.y)
+        new = slot_of(pool, i, space.codes)
+        pool.worth[new] = value
     for _ in range(LOCAL):
-        high, low = extremes(alpha, values, new)
-        if not move(net.start, norm, codes, alpha, values, h, space.change, high, low, new):
+        if not move(net.start, norm, pool, i, h, space.change, new):
             break
         moved = True
+    prune(pool, i, i)
     return gap, moved
 
 
-@njit(cache=True, nogil=True)
+@loop
 def step_csga(net, C, norm, truth, nu, value, space):
     """A conditional gradient step after a search; the gap before, and whether it moved."""
     h, change = space.h, space.change
-    true = value_of(net.start, h, truth)
+    true = worth(net.start, h, truth)
     q = C * (max(value, true) - true)
     for a in range(h.size):
         q += (nu[a] + change[a]) * h[a]
@@ -169,7 +145,7 @@ def step_csga(net, C, norm, truth, nu, value, space):
             found = truth[e] if value <= true else code_of(net, e, space.y)
             for a in range(net.start[e], net.start[e + 1]):
                 u = a - net.start[e]
-                d = C * ((u == truth[e]) - (u == found)) - nu[a] - change[a]
+                d = C * (int(u == truth[e]) - int(u == found)) - nu[a] - change[a]
                 if measuring:
                     r += norm * d * d
                 else:
@@ -179,14 +155,14 @@ def step_csga(net, C, norm, truth, nu, value, space):
     return q, True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(factor, row, out):
     """out += factor row."""
     for a in range(out.size):
         out[a] += factor * row[a]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(problem, state, i, space, limit):
     """Steps for example i, whose scores f are in `space.h`; nu is brought up to date.
 
@@ -199,10 +175,8 @@ def visit(problem, state, i, space, limit):
     for turn in range(limit):
         penalise(net, problem.forbidden, space.h)
         value = find(net, problem.cliques, problem.schedule, space.h, space.work, space.y)
-        if state.alpha.size > 0:
-            gap, moved = step_pairwise(
-                net, cost, norm, state.codes[i], state.alpha[i], value, space, state.full
-            )
+        if state.pool.head.size > 1:
+            gap, moved = step_pairwise(net, cost, norm, state.pool, i, value, space)
         else:
             gap, moved = step_csga(net, cost, norm, problem.truth[i], state.N[i], value, space)
         if turn == 0:
@@ -212,7 +186,7 @@ def visit(problem, state, i, space, limit):
     add(1.0, space.change, state.N[i])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def linear_sweep(problem, state, order, rows, W, space, limit):
     """Visit examples in turn; W (n_features, n_blocks) follows."""
     for i in order:
@@ -225,7 +199,7 @@ def linear_sweep(problem, state, order, rows, W, space, limit):
             add(rows.data[j], space.change, W[rows.indices[j]])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_sweep(problem, state, order, F, K, space, limit):
     """Visit a block of examples in turn; F, (block, n_blocks), are their scores, kept up to date.
 

@@ -16,7 +16,6 @@ no kernel matrix is made; otherwise scores come block by block from F = K N.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +28,9 @@ from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import Problem, check_competitors, edge_codes, prepare, record
+from linnaeus.solvers.markov.hm3_rows import MarkovProblem, check_competitors, edge_codes, prepare
+from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
@@ -94,14 +95,14 @@ def solve(
     problem = prepare(X, Y, parent, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
-    while ascent.n_iter < max_iter:
-        _ROUNDS[optimizer](ascent, freq or STEPS, tol)
-        ascent.n_iter += 1
-        if ascent.n_iter % FRESH == 0:
+    rounds = Rounds(max_iter, tol)
+    for n in rounds:
+        _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
+        if n % FRESH == 0:
             ascent.renew()
-        if ascent.certify() <= tol * abs(ascent.objective):
-            break
-    return ascent.fitted()
+        gap = ascent.certify()
+        rounds.note(ascent.objective, gap)
+    return ascent.fitted(rounds)
 
 
 def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) -> None:
@@ -114,7 +115,7 @@ def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) ->
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
 
 
-def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.Model:
+def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.ForestModel:
     """The forest, its losses by true code, and the columns in which nu is kept."""
     edges = markov_edges(taxonomy.tree, root_edges)
     forest = Forest.of(edges)
@@ -124,7 +125,9 @@ def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> f
     parents, first = np.unique(edges.parent, return_index=True)
     opening = first[np.searchsorted(parents, forest.root[is_open])].astype(np.int32)
     table = _losses_by_code(taxonomy, loss, root_edges)
-    return fast.Model(forest.above, forest.below, forest.root, column, opening, table, consistent)
+    return fast.ForestModel(
+        forest.above, forest.below, forest.root, column, opening, table, consistent
+    )
 
 
 def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
@@ -142,22 +145,20 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
 class _Ascent:
     """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
 
-    def __init__(self, problem: Problem, model: fast.Model, seed: int) -> None:
+    def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
         _, Y, cost, data = problem
         self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
         width = max(k, int(model.column.max(initial=-1)) + 1)
         self.Z = np.zeros((len(Y), width))
         self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
-        self.squares = np.maximum(data.inputs.norm2, 0.0)
+        self.examples = fast.Examples(Y, cost, np.maximum(data.inputs.norm2, 0.0), self.Z)
         self.slacks = np.zeros((len(Y), STRETCHES.size))
         self.gaps, self.exact = np.zeros(len(Y)), np.zeros(len(Y))
         self.objective = self.dual = 0.0
         self.best, self.ratio = 0, EXPECTED
         self.rng = np.random.default_rng(seed)
         self.live = np.flatnonzero(cost > 0)
-        self.n_iter, self.trace = 0, list[dict[str, float]]()
-        self.began = time.perf_counter()
 
     def expand(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Columns to blocks: (rows, 4 n_edges) in the order (edge, code)."""
@@ -177,7 +178,6 @@ class _Ascent:
         if measured > 0:
             self.ratio = gap / measured
         self.gaps[:] = self.exact
-        self.trace.append(record(time.perf_counter() - self.began, self.objective, gap))
         return gap
 
     def measure(self) -> float:
@@ -192,13 +192,13 @@ class _Ascent:
     def weights(self, stretch: float) -> Any:
         return None
 
-    def fitted(self) -> Fitted:
+    def fitted(self, rounds: Rounds) -> Fitted:
         stretch = float(STRETCHES[self.best])
         N, slack = self.expand(self.Z), self.slacks[:, self.best].copy()
         N *= stretch
         return Fitted(
-            N, self.weights(stretch), slack, self.exact, self.objective, self.dual, self.n_iter,
-            self.trace, stretch,
+            N, self.weights(stretch), slack, self.exact, self.objective, self.dual, rounds.n,
+            rounds.trace, stretch,
         )  # fmt: skip
 
 
@@ -207,19 +207,19 @@ class _Linear(_Ascent):
 
     def __init__(self, *start: Any) -> None:
         super().__init__(*start)
-        self.rows = self.data.inputs[:3]
+        self.rows = Rows(*self.data.inputs[:3])
         self.V = np.zeros((self.data.matrix.shape[1], self.Z.shape[1]), dtype=self.dtype)
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         self.dual += fast.linear_pass(
-            order, limits, enough, self.model, *self.rows, self.Y, self.cost, self.squares,
-            self.V, self.Z, self.gaps, self.s, self.work,
+            order, limits, enough, self.model, self.rows, self.examples, self.V, self.gaps,
+            self.s, self.work,
         )  # fmt: skip
 
     def measure(self) -> float:
         norm2: float = fast.measure_linear(
-            self.model, *self.rows, self.Y, self.cost, self.V, self.Z, STRETCHES, self.slacks,
-            self.exact, self.s, self.work,
+            self.model, self.rows, self.examples, self.V, STRETCHES, self.slacks, self.exact,
+            self.s, self.work,
         )  # fmt: skip
         return norm2
 
@@ -246,25 +246,25 @@ class _Kernel(_Ascent):
             F = G @ self.N
             self.dual += fast.kernel_block(
                 block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.Y, self.cost, self.squares, F, self.Z, self.N, self.gaps, self.s, self.work,
+                self.examples, F, self.N, self.gaps, self.s, self.work,
             )  # fmt: skip
 
     def measure(self) -> float:
         total = 0.0
         for part in _blocks(len(self.Y)):
             total += fast.measure_scored(
-                part.start, self.model, self.K[part] @ self.N, self.Y, self.cost, self.Z,
-                STRETCHES, self.slacks, self.exact, self.work,
+                part.start, self.model, self.K[part] @ self.N, self.examples, STRETCHES,
+                self.slacks, self.exact, self.work,
             )  # fmt: skip
         return total
 
 
-def _pairwise(ascent: _Ascent, limit: int, tol: float) -> None:
+def _pairwise(ascent: _Ascent, limit: int, tol: float, first: bool) -> None:
     """Passes over all examples and passes over those drawn by their gaps, in turn."""
-    few = PASSES if ascent.n_iter == 0 else 2 * PASSES  # the first certificate teaches the ratio
+    few = PASSES if first else 2 * PASSES  # the first certificate teaches the ratio
     passes = max(few, min(MOST, VISITS // max(1, ascent.live.size)))
     for turn in range(passes):
-        early = ascent.n_iter == 0 and turn < EARLY
+        early = first and turn < EARLY
         order = ascent.rng.permutation(_chosen(ascent) if turn % TURNS else ascent.live)
         ascent.visit(order, np.full(order.size, 1 if early else limit), ENOUGH)
         if ascent.ratio * ascent.gaps.sum() <= tol * ascent.dual:
@@ -277,7 +277,7 @@ def _chosen(ascent: _Ascent) -> Numbers:
     return np.flatnonzero(ascent.rng.random(draws.size) < -np.expm1(-draws))
 
 
-def _csga(ascent: _Ascent, freq: int, tol: float) -> None:
+def _csga(ascent: _Ascent, freq: int, tol: float, first: bool) -> None:
     """A working set drawn by gap, with replacement; twice drawn, twice as many steps."""
     drawn = ascent.rng.choice(ascent.gaps.size, size=ascent.live.size, p=_share(ascent))
     chosen, count = np.unique(drawn, return_counts=True)
@@ -301,8 +301,8 @@ def _blocks(n: int) -> Iterator[slice]:
     return (slice(a, min(a + BLOCK, n)) for a in range(0, n, BLOCK))
 
 
-def _work(k: int, n_edges: int, width: int) -> fast.Work:
-    return fast.Work(
+def _work(k: int, n_edges: int, width: int) -> fast.ForestWork:
+    return fast.ForestWork(
         h=np.zeros((n_edges, 4)),
         mu=np.zeros((n_edges, 4)),
         code=np.zeros(n_edges, np.int8),

@@ -23,21 +23,13 @@ import numpy.typing as npt
 from linnaeus.execution import Executor, Serial
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_local import prepare_local
-from linnaeus.solvers.markov.hm3_rows import (
-    FLOOR,
-    Certificate,
-    Outcome,
-    Source,
-    Values,
-    edge_codes,
-    record,
-    run,
-)
+from linnaeus.solvers.markov.hm3_rows import FLOOR, Source, edge_codes, run
+from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
 
 
-class Options(NamedTuple):
+class EdgeOptions(NamedTuple):
     """How every edge is solved."""
 
     tol: float
@@ -78,19 +70,18 @@ def solve(
     tables = edge_losses(taxonomy, y, loss, root_edges, share)
     truth, n_edges = edge_codes(y, edges), edges.child.size
     blocks = local or [None] * n_edges
-    options = Options(tol / 2, max_iter, seed, FLOOR / n_edges)
+    options = EdgeOptions(tol / 2, max_iter, seed, FLOOR / n_edges)
 
-    def solve_one(e: int) -> tuple[Values, Outcome]:
+    def solve_one(e: int) -> tuple[Values, Certificate, Rounds]:
         block, first = blocks[e], 2 if edges.parent[e] < 0 else 0
-        machine = Machine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
+        machine = EdgeMachine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
         return solve_edge(data if block is None else data.beside(block), machine, options)
 
     found = list((executor or Serial()).map(solve_one, [], range(n_edges)))
-    N = np.hstack([nu for nu, _ in found]).astype(dtype)
-    return _together(N, data, [outcome for _, outcome in found])
+    return _together(found, data)
 
 
-class Machine(NamedTuple):
+class EdgeMachine(NamedTuple):
     """What one edge has to learn."""
 
     table: Values  # (n, 4) losses
@@ -99,8 +90,10 @@ class Machine(NamedTuple):
     cost: Values  # (n,)
 
 
-def solve_edge(data: Source, machine: Machine, options: Options) -> tuple[Values, Outcome]:
-    """nu (n, 4) of one edge, and its certificate."""
+def solve_edge(
+    data: Source, machine: EdgeMachine, options: EdgeOptions
+) -> tuple[Values, Certificate, Rounds]:
+    """nu (n, 4) of one edge, its certificate, and how it was reached."""
     table, truth, first, cost = machine
     full, n = cost[:, None] * np.eye(4)[truth], len(truth)
     mu, W = full.copy(), data.weights(np.zeros((n, 4)))
@@ -119,28 +112,16 @@ def solve_edge(data: Source, machine: Machine, options: Options) -> tuple[Values
     def visit(order: npt.NDArray[np.int64]) -> None:
         fast.visits(data.inputs, table, truth, first, order, cost, mu, W, s, step)
 
-    outcome = run(certificate, visit, **options._asdict())
-    return full - mu, outcome
+    at, rounds = run(certificate, visit, **options._asdict())
+    return full - mu, at, rounds
 
 
-def _together(N: Any, data: Source, outcomes: list[Outcome]) -> Fitted:
+def _together(found: list[tuple[Values, Certificate, Rounds]], data: Source) -> Fitted:
     """All edges as one solution; an edge that is done keeps its last values in the trace."""
-    slack, gaps = (
-        np.sum([getattr(o.certificate, name) for o in outcomes], axis=0)
-        for name in ("slack", "gaps")
-    )
-    n_iter = max(o.n_iter for o in outcomes)
-    last = [[o.trace[min(t, o.n_iter)] for o in outcomes] for t in range(n_iter + 1)]
-    trace = [_sum(ats) for ats in last]
-    objective, dual = (
-        float(sum(getattr(o.certificate, name) for o in outcomes)) for name in ("objective", "dual")
-    )
-    W = data.weights(N) if data.linear else None
-    return Fitted(N, W, slack, gaps, objective, dual, n_iter, trace)
-
-
-def _sum(records: list[dict[str, float]]) -> dict[str, float]:
-    """One record of a trace for all edges."""
-    seconds, objective = (sum(r[key] for r in records) for key in ("seconds", "objective"))
-    gap = sum(r["gap"] * max(1.0, abs(r["objective"])) for r in records)
-    return record(seconds, objective, gap)
+    multipliers, certificates, rounds = zip(*found, strict=True)
+    N = np.hstack(multipliers).astype(data.dtype)
+    objective, dual, slack, gaps = (sum(part) for part in zip(*certificates, strict=True))
+    return Fitted(
+        N, data.weights(N) if data.linear else None, slack, gaps, objective, dual,
+        max(r.n for r in rounds), joined_traces([r.trace for r in rounds]),
+    )  # fmt: skip

@@ -14,13 +14,13 @@ for q = 0 it is the vertex with the largest g_u, the truth if that is among seve
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from linnaeus.compiled import loop
 from linnaeus.solvers.linear.msvm_fast import root
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gradient(table, truth, first, s):
     """Turn scores into g = l - (s_truth - s), and say where it is largest."""
     at, best = s[truth], truth
@@ -32,7 +32,7 @@ def gradient(table, truth, first, s):
     return best
 
 
-@njit(cache=True, nogil=True)
+@loop
 def project(D, C):
     """Replace D by its nearest point of the simplex of size C."""
     D -= D.max()
@@ -41,7 +41,7 @@ def project(D, C):
         D[u] = max(0.0, D[u] - beta)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visits(inputs, table, truth, first, order, cost, mu, W, s, step):
     """Make the multipliers of the examples of `order` optimal, one after the other.
 
@@ -65,7 +65,7 @@ def visits(inputs, table, truth, first, order, cost, mu, W, s, step):
         add(inputs, i, W, step)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certify(table, truth, first, F, cost, mu, slack, gaps):
     """Slack and gap of every row; table, F, mu : (n_rows, 4); F is overwritten."""
     for i in range(F.shape[0]):

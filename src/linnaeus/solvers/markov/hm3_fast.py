@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.inference.maxsum_fast import best, climb
 from linnaeus.solvers.markov.hm3_pairs_fast import code_of, pairwise
+from linnaeus.solvers.numerics.scores_fast import score_all
 
 
-class Model(NamedTuple):
+class ForestModel(NamedTuple):
     """The forest, the losses, the columns."""
 
     above: Any  # (n_edges,) int32, -1 above a root
@@ -42,7 +42,16 @@ class Model(NamedTuple):
     consistent: bool  # whether code 1 does not exist
 
 
-class Work(NamedTuple):
+class Examples(NamedTuple):
+    """The examples, and the columns of nu that the steps change."""
+
+    Y: Any  # (n, n_nodes) int8
+    cost: Any  # (n,) float64
+    square: Any  # (n,) float64, K_ii
+    Z: Any  # (n, n_columns) float64, of nu
+
+
+class ForestWork(NamedTuple):
     """Room for one visit."""
 
     h: Any  # (n_edges, 4) float64
@@ -66,7 +75,7 @@ class Work(NamedTuple):
 FLOOR = 1e-12  # of the largest of nu: what is below is rounding
 
 
-@njit(cache=True, nogil=True)
+@loop
 def unfold(model, y, score, z, cost, work):
     """Fill `h`, `mu` and `code` of one example from its scores and nu.
 
@@ -99,7 +108,7 @@ def unfold(model, y, score, z, cost, work):
     return floor
 
 
-@njit(cache=True, nogil=True)
+@loop
 def held(mu, h):
     """<mu, h>"""
     total = 0.0
@@ -110,7 +119,7 @@ def held(mu, h):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def true_score(h, code):
     """The score of the true labeling."""
     total = 0.0
@@ -119,7 +128,7 @@ def true_score(h, code):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def conditional(model, square, cost, limit, work):
     """Up to `limit` steps of the conditional gradient; returns as `pairwise` does.
 
@@ -153,7 +162,7 @@ def conditional(model, square, cost, limit, work):
     return first, rise
 
 
-@njit(cache=True, nogil=True)
+@loop
 def fold(model, z, floor, work):
     """nu back into `z`; its changes into `step`, the columns that changed into `moved`.
 
@@ -173,7 +182,7 @@ def fold(model, z, floor, work):
     return n_moved
 
 
-@njit(cache=True, nogil=True)
+@loop
 def put(z, j, value, floor, work, n_moved):
     """Set one number of nu."""
     change = value - z[j]
@@ -185,7 +194,7 @@ def put(z, j, value, floor, work, n_moved):
     return n_moved + 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(model, y, score, z, cost, square, limit, enough, work):
     """Steps for one example, given its scores.
 
@@ -200,24 +209,7 @@ def visit(model, y, score, z, cost, square, limit, enough, work):
     return gap, rise, fold(model, z, floor, work)
 
 
-@njit(cache=True, nogil=True)
-def add_scores(V, ix, xs, s):
-    """``s = V'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    s[:] = 0.0
-    whole = ix.size - ix.size % 4
-    for t in range(0, whole, 4):
-        v0, v1, v2, v3 = V[ix[t]], V[ix[t + 1]], V[ix[t + 2]], V[ix[t + 3]]
-        x0, x1, x2, x3 = xs[t], xs[t + 1], xs[t + 2], xs[t + 3]
-        for j in range(width):
-            s[j] += (x0 * v0[j] + x1 * v1[j]) + (x2 * v2[j] + x3 * v3[j])
-    for t in range(whole, ix.size):
-        v0, x0 = V[ix[t]], xs[t]
-        for j in range(width):
-            s[j] += x0 * v0[j]
-
-
-@njit(cache=True, nogil=True)
+@loop
 def add_step(V, ix, xs, s, moved, n_moved):
     """``V += x s'``, column by column where few changed."""
     if 6 * n_moved > s.size:
@@ -232,29 +224,28 @@ def add_step(V, ix, xs, s, moved, n_moved):
                 v[moved[k]] += x * s[moved[k]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def copy(source, target):
     """Number by number: assigning slices takes seconds to compile."""
     for j in range(target.size):
         target[j] = source[j]
 
 
-@njit(cache=True, nogil=True)
-def linear_pass(
-    order, limits, enough, model, indptr, indices, data, Y, costs, squares, V, Z, gaps, s, work
-):
+@loop
+def linear_pass(order, limits, enough, model, rows, examples, V, gaps, s, work):
     """Visit the examples of `order` one after the other, the weights V always current.
 
-    V : (n_features, n_columns) columns of the weights;   Z : (n, n_columns) float64, of nu
+    rows : indptr, indices and data of their features
+    V : (n_features, n_columns) columns of the weights
     gaps : (n,) float64, the gap of each example before its visit
     s : (n_columns,) work space of the type of V
     Returns what D gained.
     """
-    total = 0.0
+    (indptr, indices, data), (Y, costs, squares, Z), total = rows, examples, 0.0
     for k in range(order.size):
         i = order[k]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, s)
+        score_all(V, ix, xs, s)
         copy(s, work.score)
         gaps[i], rise, n_moved = visit(
             model, Y[i], work.score, Z[i], costs[i], squares[i], limits[k], enough, work
@@ -266,16 +257,14 @@ def linear_pass(
     return total
 
 
-@njit(cache=True, nogil=True)
-def kernel_block(
-    block, limits, enough, sweeps, model, G, Y, costs, squares, F, Z, N, gaps, s, work
-):
+@loop
+def kernel_block(block, limits, enough, sweeps, model, G, examples, F, N, gaps, s, work):
     """Visit the examples of one block, their scores F kept current inside the block.
 
     G : (b, b) kernel of the block;   F : (b, n_columns) scores;   N : Z as the kernel takes it
     Returns what D gained.
     """
-    total = 0.0
+    (Y, costs, squares, Z), total = examples, 0.0
     for sweep in range(sweeps):
         for k in range(block.size):
             i = block[k]
@@ -293,7 +282,7 @@ def kernel_block(
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_to_block(F, g, s):
     """``F += g s'``"""
     for m in range(g.size):
@@ -303,7 +292,7 @@ def add_to_block(F, g, s):
                 f[j] += x * s[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def top(model, h, up):
     """The score of the best labeling."""
     climb(model.above, model.below, h, model.consistent, up)
@@ -313,7 +302,7 @@ def top(model, h, up):
     return value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(model, y, score, z, cost, stretches, slack, work):
     """gap and <nu, f> of one example; xi at its scores times each of `stretches` into `slack`.
 
@@ -342,23 +331,23 @@ def measure(model, y, score, z, cost, stretches, slack, work):
     return gap, norm
 
 
-@njit(cache=True, nogil=True)
-def measure_linear(model, indptr, indices, data, Y, costs, V, Z, stretches, slacks, gaps, s, work):
+@loop
+def measure_linear(model, rows, examples, V, stretches, slacks, gaps, s, work):
     """`measure` for all examples, slacks (n, n_stretches); returns the sum of <nu, f>."""
-    total = 0.0
+    (indptr, indices, data), (Y, costs, _, Z), total = rows, examples, 0.0
     for i in range(Y.shape[0]):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        add_scores(V, ix, xs, s)
+        score_all(V, ix, xs, s)
         copy(s, work.score)
         gaps[i], norm = measure(model, Y[i], work.score, Z[i], costs[i], stretches, slacks[i], work)
         total += norm
     return total
 
 
-@njit(cache=True, nogil=True)
-def measure_scored(first, model, F, Y, costs, Z, stretches, slacks, gaps, work):
+@loop
+def measure_scored(first, model, F, examples, stretches, slacks, gaps, work):
     """The same for the examples from number `first` on, whose scores F are at hand."""
-    total = 0.0
+    (Y, costs, _, Z), total = examples, 0.0
     for k in range(F.shape[0]):
         i = first + k
         copy(F[k], work.score)
@@ -367,7 +356,7 @@ def measure_scored(first, model, F, Y, costs, Z, stretches, slacks, gaps, work):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def expand(above, below, column, V, out):
     """Columns to blocks: out (rows, n_edges, 4) from V (rows, n_columns)."""
     for i in range(V.shape[0]):

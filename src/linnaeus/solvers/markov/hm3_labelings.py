@@ -30,35 +30,33 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_labelings_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_rows import (
     COMPETITORS,
-    Certificate,
-    Problem,
+    MarkovProblem,
     Source,
-    Values,
     check_competitors,
     edge_codes,
     run,
 )
-from linnaeus.solvers.markov.labelings_fast import Pool, fill, multipliers
+from linnaeus.solvers.markov.labelings_fast import Pool, multipliers
 from linnaeus.solvers.numerics.examples import Rows
 
 STEPS = 10  # of a visit
 
 
-class Task(NamedTuple):
+class LabelingsTask(NamedTuple):
     """What is to be learnt."""
 
     edges: Edges
-    model: fast.Model
+    model: fast.LabelingsModel
     data: Source  # without columns where all features are additive
     phi: sp.csr_array | None  # (4 n n_edges, n_additive)
 
 
 def task(
-    problem: Problem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
-) -> Task:
+    problem: MarkovProblem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
+) -> LabelingsTask:
     """Gather the arrays; `competitors` and the shape of phi are checked."""
     check_competitors(competitors)
     taxonomy, y, cost, data = problem
@@ -71,24 +69,26 @@ def task(
             f"The additive features have {phi.shape[0]:,} rows, but {len(y):,} examples and "
             f"{edges.child.size} edges with 4 codes make {n_rows:,}. Give a row for each."
         )
-    fixed = competitors == "consistent", others, y, edge_codes(y, edges), tables, cost
-    model = fast.Model(forest.above, forest.below, forest.root, *fixed)
-    return Task(edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype))
+    start = 4 * np.arange(edges.child.size)
+    fixed = start, competitors == "consistent", others, y, edge_codes(y, edges), tables, cost
+    model = fast.LabelingsModel(forest.above, forest.below, forest.root, *fixed)
+    return LabelingsTask(
+        edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype)
+    )
 
 
 class Learner:
     """The state of a run: labelings with weights, and the weights of features they make."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: LabelingsTask) -> None:
         self.task = task
         model, n_edges = task.model, task.edges.child.size
-        n, k = model.truth.shape
-        start = model.truth
+        (n, k), codes = model.truth.shape, model.codes
         if model.others:
             mode = COMPETITORS[int(model.consistent)]
-            start = max_sum_except(task.edges, model.tables, model.truth, mode).labels
-        self.pool = _empty_pool(n, n + max(n, 2 * STEPS), -(-k // 64))
-        fill(self.pool, start, model.cost, np.empty(-(-k // 64), np.uint64))
+            first = max_sum_except(task.edges, model.tables, model.truth, mode).labels
+            codes = edge_codes(first, task.edges)
+        self.pool = Pool.of(codes, model.cost, max(n, 2 * STEPS))
         self.additive, n_additive = _rows(task.phi, task.data.dtype)
         self.W = np.zeros((task.data.matrix.shape[1], 4 * n_edges), task.data.dtype)
         self.v = np.zeros(n_additive)
@@ -97,9 +97,9 @@ class Learner:
     def multipliers(self) -> Values:
         """nu, (n, 4 n_edges)."""
         model = self.task.model
-        N = np.empty(model.tables.shape)
-        multipliers(self.pool, model.above, model.below, model.codes, model.cost, N)
-        return N.reshape(len(N), -1)
+        N = np.empty((len(model.codes), 4 * model.start.size))
+        multipliers(self.pool, model.start, model.codes, model.cost, N)
+        return N
 
     def certificate(self) -> Certificate:
         """Exact values, at weights made anew from the labelings."""
@@ -127,19 +127,16 @@ class Learner:
             )  # fmt: skip
             order = order[done:]
             if order.size:
-                self.pool = _doubled(self.pool)
+                self.pool = self.pool.doubled()
 
 
-def learn(task: Task, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
+def learn(task: LabelingsTask, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
     """The solution, with the weights of X or None, and the weights v of additive features."""
     learner = Learner(task)
-    at, n_iter, trace = run(
-        learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed
-    )
+    at, rounds = run(learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed)
     N = learner.multipliers().astype(task.data.dtype)
     W = learner.W if task.data.linear else None
-    fitted = Fitted(N, W, at.slack, at.gaps, at.objective, at.dual, n_iter, trace)
-    return fitted, learner.v
+    return Fitted.of(N, W, at, rounds), learner.v
 
 
 def _rows(phi: sp.csr_array | None, dtype: Any) -> tuple[fast.Additive, int]:
@@ -147,29 +144,10 @@ def _rows(phi: sp.csr_array | None, dtype: Any) -> tuple[fast.Additive, int]:
     return fast.Additive(*Rows.of(matrix, dtype)), matrix.shape[1]
 
 
-def _empty_pool(n: int, n_slots: int, n_words: int) -> Pool:
-    head = np.full(n + 1, -1)
-    head[-1] = 0
-    following = np.arange(1, n_slots + 1)
-    following[-1] = -1
-    return Pool(head, following, np.zeros(n_slots), np.zeros((n_slots, n_words), np.uint64))
-
-
-def _doubled(pool: Pool) -> Pool:
-    """A pool with as many slots again, all free, before the free ones it has."""
-    n = pool.next.size
-    following = np.concatenate([pool.next, np.arange(n + 1, 2 * n + 1)])
-    following[-1] = pool.head[-1]
-    head = pool.head.copy()
-    head[-1] = n
-    alpha = np.concatenate([pool.alpha, np.zeros(n)])
-    return Pool(head, following, alpha, np.vstack([pool.words, np.zeros_like(pool.words)]))
-
-
-def _work(n_edges: int, n_nodes: int, n_additive: int) -> fast.Work:
+def _work(n_edges: int, n_nodes: int, n_additive: int) -> fast.LabelingsWork:
     f, h, s, d, step = (np.zeros(4 * n_edges) for _ in range(5))
     up, dev = (np.empty((n_nodes, 2)) for _ in range(2))
-    word = np.empty(-(-n_nodes // 64), np.uint64)
     y, take = np.empty(n_nodes, np.int8), np.empty(n_nodes, np.int32)
-    g = np.zeros((n_edges, 4))
-    return fast.Work(f, h, s, g, d, step, y, word, up, dev, take, np.zeros(n_additive))
+    g, code = np.zeros((n_edges, 4)), np.empty(n_edges, np.int8)
+    more = np.zeros(n_additive)
+    return fast.LabelingsWork(f, h, s, g, g.reshape(-1), d, step, y, code, up, dev, take, more)

@@ -16,29 +16,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.inference.maxsum_fast import best, best_other
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
-from linnaeus.solvers.markov.labelings_fast import (
-    code,
-    drop,
-    give,
-    has_room,
-    mean_worth,
-    pack,
-    worst,
-)
+from linnaeus.solvers.markov.labelings_fast import appraise, has_room, prune, slot_of, worst
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 SNAP = 1e-13
 
 
-class Model(NamedTuple):
+class LabelingsModel(NamedTuple):
     """The forest, the truth, and which labelings compete."""
 
     above: Any  # (n_edges,) int32
     below: Any  # (n_edges,) int32
     root: Any  # (n_roots,) int32
+    start: Any  # (n_edges,) int64, 4 e
     consistent: Any  # bool
     others: Any  # bool, whether the truth is no competitor
     truth: Any  # (n, n_nodes) int8
@@ -55,24 +47,25 @@ class Additive(NamedTuple):
     data: Any  # (nnz,) float
 
 
-class Work(NamedTuple):
+class LabelingsWork(NamedTuple):
     """Scratch of a visit."""
 
     f: Any  # (4 n_edges,) float64, scores by the features of the example
     h: Any  # (4 n_edges,) float64, scores by the additive map
     s: Any  # (4 n_edges,) float64, both together
     g: Any  # (n_edges, 4) float64
+    flat: Any  # (4 n_edges,) float64, the same in one piece
     d: Any  # (4 n_edges,) float64, direction
     step: Any  # (4 n_edges,) float64, sum of steps
     y: Any  # (n_nodes,) int8
-    word: Any  # (n_words,) uint64
+    code: Any  # (n_edges,) int8, of y
     up: Any  # (n_nodes, 2) float64
     dev: Any  # (n_nodes, 2) float64
     take: Any  # (n_nodes,) int32
     sum: Any  # (n_additive,) float64, zero between uses
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_score(additive, i, v, h):
     """h[q] = phi_q(x_i).v"""
     if additive.indptr.size == 1:
@@ -84,7 +77,7 @@ def additive_score(additive, i, v, h):
         h[q] = total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_norm(additive, i, d, total):
     """||sum_q d_q phi_q(x_i)||^2"""
     norm2 = 0.0
@@ -100,7 +93,7 @@ def additive_norm(additive, i, d, total):
     return norm2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def additive_add(additive, i, d, tau, v):
     """v += tau sum_q d_q phi_q(x_i)"""
     if additive.indptr.size == 1:
@@ -112,7 +105,7 @@ def additive_add(additive, i, d, tau, v):
                 v[additive.indices[p]] += tau * d[q] * additive.data[p]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def gradient(model, i, s, g):
     """g = l - (s_truth - s), and 0 in the slots that a top edge lacks."""
     for e in range(model.below.size):
@@ -122,9 +115,9 @@ def gradient(model, i, s, g):
             g[e, u] = model.tables[i, e, u] + s[4 * e + u] - at
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_best(model, i, work):
-    """The best competitor at `work.g`, into `work.y`; returns what it is worth."""
+    """The best competitor at `work.g`, into `work.y` and `code`; returns what it is worth."""
     if model.others:
         best_other(model.above, model.below, model.root, work.g, model.consistent, model.truth[i],
                    work.up, work.dev, work.take, work.y)  # fmt: skip
@@ -134,46 +127,47 @@ def find_best(model, i, work):
     for e in range(model.below.size):
         p = model.above[e]
         on = 1 if p < 0 else work.y[p]
-        total += work.g[e, 2 * on + work.y[model.below[e]]]
+        work.code[e] = 2 * on + work.y[model.below[e]]
+        total += work.g[e, work.code[e]]
     return total
 
 
-@njit(cache=True, nogil=True)
-def direction(model, away, towards, d):
+@loop
+def direction(away, towards, d):
     """d = onehot(away) - onehot(towards); returns ||d||^2."""
     d[:] = 0.0
     size = 0.0
-    for e in range(model.below.size):
-        a = code(away, model.above[e], model.below[e])
-        b = code(towards, model.above[e], model.below[e])
-        if a != b:
-            d[4 * e + a], d[4 * e + b] = 1.0, -1.0
+    for e in range(away.size):
+        if away[e] != towards[e]:
+            d[4 * e + away[e]], d[4 * e + towards[e]] = 1.0, -1.0
             size += 2.0
     return size
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pairwise_step(model, additive, i, norm2, pool, v, work):
     """One step at the gradient `work.g`; returns its size, 0 at the optimum of the block."""
     top = find_best(model, i, work)
-    pack(work.y, work.word)
-    slot, bottom = worst(pool, i, model.above, model.below, work.g)
-    if top <= bottom:
+    appraise(pool, i, model.start, work.flat)
+    slot = worst(pool, i)
+    if slot < 0 or top <= pool.worth[slot]:
         return 0.0
-    size = direction(model, pool.words[slot], work.word, work.d)
+    gain = top - pool.worth[slot]
+    size = direction(pool.codes[slot], work.code, work.d)
     curvature = norm2 * size + additive_norm(additive, i, work.d, work.sum)
     tau = pool.alpha[slot]
-    if curvature * (tau - SNAP * model.cost[i]) > top - bottom:
-        tau = (top - bottom) / curvature
+    if curvature * (tau - SNAP * model.cost[i]) > gain:
+        tau = gain / curvature
         pool.alpha[slot] -= tau
     else:
-        drop(pool, i, slot)
-    give(pool, i, work.word, tau)
+        pool.alpha[slot] = 0.0
+    pool.alpha[slot_of(pool, i, work.code)] += tau
+    prune(pool, i, -1)
     additive_add(additive, i, work.d, tau, v)
     return tau
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     """A few steps of example i; the pool and the weights W and v are changed."""
     score(inputs, i, W, work.f)
@@ -191,7 +185,7 @@ def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     add(inputs, i, W, work.step)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visits(inputs, model, additive, order, n_steps, pool, W, v, work):
     """`visit` for the examples of `order`; returns how many, fewer if the pool has run out."""
     for done in range(order.size):
@@ -201,11 +195,11 @@ def visits(inputs, model, additive, order, n_steps, pool, W, v, work):
     return order.size
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certify(model, start, F, pool, work, slack, gaps):
     """Slack and gap of the examples from `start` on, one for each row of F (n_rows, 4 n_edges)."""
     for r in range(F.shape[0]):
         i = start + r
         gradient(model, i, F[r], work.g)
         slack[i] = find_best(model, i, work)
-        gaps[i] = model.cost[i] * slack[i] - mean_worth(pool, i, model.above, model.below, work.g)
+        gaps[i] = model.cost[i] * slack[i] - appraise(pool, i, model.start, work.flat)

@@ -1,4 +1,4 @@
-"""Features of single edges besides those of the whole example.
+"""H-M3 with features of single edges, with slacks that may be negative, or both.
 
 Orthogonal: block (e, u) of the weights sees (x, x_e), so K_e(x, x') = x.x' + x_e.x'_e, and
 
@@ -7,6 +7,16 @@ Orthogonal: block (e, u) of the weights sees (x, x_e), so K_e(x, x') = x.x' + x_
 The same features as one additive map phi(x, y) = sum_e phi_e^{y_e}(x) with one weight vector:
 row (i, e, u) of a sparse matrix holds x_ie in columns of its own. [Rousu2006] section 2.3;
 `solve` trains the plain H-M3 with such features, `hm3_labelings`.
+
+Negative slacks: the truth is no competitor.
+
+    minimise_{w, xi}  1/2 ||w||^2 + C sum_i xi_i
+    subject to        w.(phi(x_i, y_i) - phi(x_i, y)) >= loss(y_i, y) - xi_i    for all y != y_i
+
+With y = y_i the constraint would say xi_i >= 0. Without it an example that is far on the right
+side earns something, and the dual has sum_{y != y_i} alpha(i, y) = C; the optimum may be negative.
+To replace "<= C" by "= C" in the marginal dual, as [Rousu2006] section 4 has it, changes nothing:
+the marginals of y_i itself take up the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +32,7 @@ from linnaeus.errors import UserError
 from linnaeus.losses import Edges, markov_edges
 from linnaeus.solvers.markov import hm3_labelings
 from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import Problem, Source, prepare
+from linnaeus.solvers.markov.hm3_rows import MarkovProblem, Source, prepare
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -52,7 +62,7 @@ def solve(
     competitors : "all" labelings, or the "consistent" ones
     local : features of each edge besides X, linear only: for every edge a matrix with a row per
         example, or None; their weights come from `local_weights`
-    negative : whether slacks may be negative, see `hm3_negative`
+    negative : whether slacks may be negative
     """
     made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
     problem, _, blocks = prepare_local(X, Y, parent, root_edges, local, **made)
@@ -64,7 +74,7 @@ def solve(
 
 def prepare_local(
     X: Any, Y: Any, parent: Any, root_edges: str, local: Sequence[Any] | None, **made: Any
-) -> tuple[Problem, Edges, list[sp.csr_array | None] | None]:
+) -> tuple[MarkovProblem, Edges, list[sp.csr_array | None] | None]:
     """The problem, its edges and their own features; `made` goes to `hm3_rows.prepare`."""
     problem = prepare(X, Y, parent, **made)
     edges = markov_edges(problem.taxonomy.tree, root_edges)

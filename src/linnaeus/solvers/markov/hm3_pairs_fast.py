@@ -12,16 +12,17 @@ diagonal in the edges, so that the best steps are independent: docs/maths/hm3.md
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def code_of(labels, a, b):
     """The code of an edge."""
     return 2 + labels[b] if a < 0 else 2 * labels[a] + labels[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def extremes(model, floor, work):
     """Scores of the best labeling and of the least one that has mass above `floor`, and <mu, h>.
 
@@ -62,14 +63,14 @@ def extremes(model, floor, work):
     return value, least, inner
 
 
-@njit(cache=True, nogil=True)
+@loop
 def open_part(k, work):
     """Part k has no edge yet; returns k + 1."""
     work.gain[k], work.room[k], work.size[k] = 0.0, np.inf, 0
     return k + 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def split(model, work):
     """The labels of `extremes`, and the connected parts of {nodes where they differ}.
 
@@ -106,7 +107,7 @@ def split(model, work):
     return n_parts, n_changed
 
 
-@njit(cache=True, nogil=True)
+@loop
 def swap(model, square, work):
     """Move mass from `away` to `to`, every part as far as pays; returns what D gains."""
     n_parts, n_changed = split(model, work)
@@ -133,7 +134,7 @@ def swap(model, square, work):
     return rise
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pairwise(model, square, cost, floor, limit, enough, work):
     """Up to `limit` pairwise steps, or until the gap is `enough` of what it was.
 

@@ -26,9 +26,9 @@ import numpy.typing as npt
 from linnaeus.errors import UserError
 from linnaeus.inference.closed_fast import closed_argmax_rows
 from linnaeus.losses import SCALINGS, node_coefficients
-from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_paths_fast import Work, certify, visits
-from linnaeus.solvers.markov.hm3_rows import Certificate, Values, prepare, run
+from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
+from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
+from linnaeus.solvers.markov.hm3_rows import prepare, run
 from linnaeus.taxonomy import Taxonomy
 
 STEPS = 10  # of a visit
@@ -72,9 +72,9 @@ def solve(
     def visit(order: npt.NDArray[np.int64]) -> None:
         visits(data.inputs, up, a, order, cost, STEPS, mu, W, work)
 
-    at, n_iter, trace = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
+    at, rounds = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
     weights, N = W if data.linear else None, (full - mu).astype(dtype)
-    return Fitted(N, weights, at.slack, at.gaps, at.objective, at.dual, n_iter, trace)
+    return Fitted.of(N, weights, at, rounds)
 
 
 def decode(parent: Any, scores: Any) -> npt.NDArray[np.bool_]:
@@ -101,7 +101,7 @@ def path_losses(taxonomy: Taxonomy, z: npt.NDArray[np.int8], loss: str) -> Value
     return a
 
 
-def _work(n_nodes: int) -> Work:
+def _work(n_nodes: int) -> PathsWork:
     f, g, gain, step = (np.empty(n_nodes) for _ in range(4))
     best, away = (np.empty(n_nodes, dtype=bool) for _ in range(2))
-    return Work(f, g, gain, best, away, step)
+    return PathsWork(f, g, gain, best, away, step)

@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.inference.closed_fast import closed_argmax
-from linnaeus.solvers.markov.hm3_rows_fast import add, score
+from linnaeus.solvers.numerics.scores_fast import add, score
 
 SNAP = 1e-13
 
 
-class Work(NamedTuple):
+class PathsWork(NamedTuple):
     """Scratch of a visit, (n_nodes,) each."""
 
     f: Any  # float64
@@ -36,13 +35,13 @@ class Work(NamedTuple):
     step: Any  # float64
 
 
-@njit(cache=True, nogil=True)
+@loop
 def upper(parent, mu, C, v):
     """The bound above mu_v."""
     return C if parent[v] < 0 else mu[parent[v]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def away_set(parent, g, mu, C, gain, on):
     """Write the worst closed set of the face of mu into `on`."""
     gain[:] = g
@@ -57,7 +56,7 @@ def away_set(parent, g, mu, C, gain, on):
         on[v] = above and mu[v] > 0.0 and (tied or gain[v] < 0.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def room(parent, mu, C, best, away):
     """How far mu may go along best - away."""
     limit = C
@@ -71,7 +70,7 @@ def room(parent, mu, C, best, away):
     return limit
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(parent, mu, C, tau, work):
     """mu += tau (best - away), put on bounds that it reaches; the step goes to `work.step`."""
     for v in range(parent.size):
@@ -86,7 +85,7 @@ def move(parent, mu, C, tau, work):
         work.step[v] += old - new
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(inputs, parent, a, i, C, n_steps, mu, W, work):
     """A few steps of example i; mu (n_nodes,) and the weights W are changed."""
     score(inputs, i, W, work.f)
@@ -112,14 +111,14 @@ def visit(inputs, parent, a, i, C, n_steps, mu, W, work):
     add(inputs, i, W, work.step)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visits(inputs, parent, a, order, cost, n_steps, mu, W, work):
     """`visit` for the examples of `order`; a, mu : (n, n_nodes), cost : (n,)."""
     for i in order:
         visit(inputs, parent, a[i], i, cost[i], n_steps, mu[i], W, work)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certify(parent, a, truth, F, cost, mu, work, slack, gaps):
     """Slack and gap of every row; a, truth, F, mu : (n_rows, n_nodes)."""
     for i in range(F.shape[0]):

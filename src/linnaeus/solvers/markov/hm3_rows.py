@@ -7,7 +7,6 @@ A solver starts anew from exact weights W = X'N after every pass, so that no rou
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,11 +16,12 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges
-from linnaeus.solvers.markov.hm3_rows_fast import Inputs
+from linnaeus.solvers.markov.fitted import Certificate, Values
 from linnaeus.solvers.numerics.examples import Rows, example_weights, squared_norms
+from linnaeus.solvers.numerics.rounds import Rounds
+from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.taxonomy import Taxonomy
 
-Values = npt.NDArray[np.float64]
 Array = npt.NDArray[np.floating[Any]]
 
 BLOCK = 1 << 22  # numbers in a block of scores
@@ -55,7 +55,7 @@ class Source(NamedTuple):
             yield rows, np.ascontiguousarray(self.matrix[rows] @ W, dtype=np.float64)
 
 
-class Problem(NamedTuple):
+class MarkovProblem(NamedTuple):
     """Examples with their label sets and costs."""
 
     taxonomy: Taxonomy  # of the numbers of the nodes
@@ -73,7 +73,7 @@ def prepare(
     sample_weight: Any,
     precomputed: bool,
     dtype: Any,
-) -> Problem:
+) -> MarkovProblem:
     """The problem, once its parts are seen to fit.
 
     X : (n, d) features, or the (n, n) kernel matrix if `precomputed`;   Y : (n, n_nodes) 0/1
@@ -90,7 +90,7 @@ def prepare(
             "A row of Y has a node without its parent. Close the label sets with taxonomy.closure."
         )
     cost = C * example_weights(C, sample_weight, len(y))
-    return Problem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
+    return MarkovProblem(taxonomy, y, cost, (_kernel if precomputed else _linear)(X, len(y), dtype))
 
 
 def check_competitors(competitors: str) -> None:
@@ -127,28 +127,6 @@ def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
     return np.ascontiguousarray(2 * above + y[:, edges.child], dtype=np.int8)
 
 
-class Certificate(NamedTuple):
-    """Values of the primal and the dual, and the part of every example in the gap."""
-
-    objective: float
-    dual: float
-    slack: Values  # (n,)
-    gaps: Values  # (n,)
-
-
-class Outcome(NamedTuple):
-    """The last certificate, and how it was reached."""
-
-    certificate: Certificate
-    n_iter: int
-    trace: list[dict[str, float]]
-
-
-def record(seconds: float, objective: float, gap: float) -> dict[str, float]:
-    """An entry of a trace; its gap is relative."""
-    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
-
-
 def run(
     certify: Callable[[], Certificate],
     visit: Callable[[npt.NDArray[np.int64]], None],
@@ -157,7 +135,7 @@ def run(
     max_iter: int,
     seed: int,
     floor: float = FLOOR,
-) -> Outcome:
+) -> tuple[Certificate, Rounds]:
     """Certify and visit: in random order, until the gap is at most tol max(floor, |objective|).
 
     After a first visit to all, examples whose gap is too small to matter wait for the next
@@ -167,16 +145,13 @@ def run(
         raise UserError(
             f"tol={tol}, max_iter={max_iter}: use positive numbers, such as 1e-3, 1000."
         )
-    rng, began = np.random.default_rng(seed), time.perf_counter()
-    trace: list[dict[str, float]] = []
-    for n_iter in range(max_iter + 1):
-        at = certify()
-        gap, enough = at.objective - at.dual, tol * max(floor, abs(at.objective))
-        trace.append(record(time.perf_counter() - began, at.objective, gap))
-        if gap <= enough or n_iter == max_iter:
-            break
-        busy = np.flatnonzero(at.gaps > 0.5 * enough / at.gaps.size)
+    rng, rounds, at = np.random.default_rng(seed), Rounds(max_iter, tol, floor=floor), certify()
+    rounds.note(at.objective, at.gap)
+    for _ in rounds:
+        busy = np.flatnonzero(at.gaps > 0.5 * rounds.target / at.gaps.size)
         visit(rng.permutation(at.gaps.size))
         for _ in range(PASSES - 1):
             visit(rng.permutation(busy))
-    return Outcome(at, n_iter, trace)
+        at = certify()
+        rounds.note(at.objective, at.gap)
+    return at, rounds

@@ -1,8 +1,9 @@
 # mypy: ignore-errors
-"""Weighted labelings of every example: a pool of bit strings in linked lists.
+"""Weighted labelings of every example: a pool of codes in linked lists.
 
-Example i holds labelings y with weights alpha(i, y) > 0. A labeling of k nodes takes k bits, a
-list costs as much as it is long, and slots that are given back are used again.
+A labeling gives every edge e a code, the labels of its nodes, and is worth sum_e h[start_e + y_e].
+Example i holds labelings with weights alpha(i, y) >= 0. A list costs as much as it is long, and
+slots that are given back are used again.
 """
 
 from __future__ import annotations
@@ -10,53 +11,70 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
 class Pool(NamedTuple):
-    """The slots, and where lists begin."""
+    """The slots, and where lists begin; slot i is the first of example i."""
 
     head: Any  # (n + 1,) int64, first slot of an example, -1 for none; the last is the free list
     next: Any  # (n_slots,) int64, -1 at the end of a list
     alpha: Any  # (n_slots,) float64
-    words: Any  # (n_slots, n_words) uint64, bit j is the label of node j
+    worth: Any  # (n_slots,) float64, as of the last `appraise`
+    codes: Any  # (n_slots, n_edges) int
+
+    @classmethod
+    def of(cls, codes: Any, weight: Any, n_free: int) -> Pool:
+        """A pool with one labeling of every example, (n, n_edges), and free slots."""
+        n, n_edges = codes.shape
+        head, following = np.arange(n + 1), np.arange(1, n + n_free + 1)
+        following[:n] = following[-1] = -1
+        more = np.zeros((n_free, n_edges), codes.dtype)
+        alpha = np.concatenate([weight, np.zeros(n_free)])
+        return cls(head, following, alpha, np.zeros_like(alpha), np.concatenate([codes, more]))
+
+    def doubled(self) -> Pool:
+        """A pool with as many slots again, all free, before the free ones it has."""
+        n, head = self.next.size, self.head.copy()
+        following = np.concatenate([self.next, np.arange(n + 1, 2 * n + 1)])
+        following[-1], head[-1] = head[-1], n
+        rest = (np.concatenate([part, np.zeros_like(part)]) for part in self[2:])
+        return Pool(head, following, *rest)
 
 
-@njit(cache=True, nogil=True)
-def pack(y, word):
-    """Labels (n_nodes,) 0/1 as bits."""
-    word[:] = 0
-    for j in range(y.size):
-        word[j >> 6] |= np.uint64(y[j]) << np.uint64(j & 63)
-
-
-@njit(cache=True, nogil=True)
-def code(word, p, c):
-    """2 [p on] + [c on]; the node -1 is on."""
-    below = (word[c >> 6] >> np.uint64(c & 63)) & np.uint64(1)
-    above = np.uint64(1) if p < 0 else (word[p >> 6] >> np.uint64(p & 63)) & np.uint64(1)
-    return 2 * np.intp(above) + np.intp(below)
-
-
-@njit(cache=True, nogil=True)
-def same(a, b):
-    """Whether two labelings are one."""
-    for w in range(a.size):  # noqa: SIM110, `all` of a generator does not compile
-        if a[w] != b[w]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def worth(word, above, below, g):
-    """The sum of g (n_edges, 4) over the codes of a labeling."""
+@loop
+def worth(start, h, codes):
+    """sum_e h[start_e + codes_e]"""
     total = 0.0
-    for e in range(below.size):
-        total += g[e, code(word, above[e], below[e])]
+    for e in range(codes.size):
+        total += h[start[e] + codes[e]]
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
+def appraise(pool, i, start, h):
+    """What the labelings of example i are worth; returns the sum, each times its weight."""
+    total, slot = 0.0, pool.head[i]
+    while slot >= 0:
+        pool.worth[slot] = worth(start, h, pool.codes[slot])
+        total += pool.alpha[slot] * pool.worth[slot]
+        slot = pool.next[slot]
+    return total
+
+
+@loop
+def worst(pool, i):
+    """The slot of example i that is worth least and has weight; -1 if none has."""
+    least, slot = -1, pool.head[i]
+    while slot >= 0:
+        if pool.alpha[slot] > 0.0 and (least < 0 or pool.worth[slot] < pool.worth[least]):
+            least = slot
+        slot = pool.next[slot]
+    return least
+
+
+@loop
 def has_room(pool, n_slots):
     """Whether so many slots are free."""
     slot = pool.head[-1]
@@ -67,78 +85,56 @@ def has_room(pool, n_slots):
     return True
 
 
-@njit(cache=True, nogil=True)
-def give(pool, i, word, amount):
-    """Add to the weight of a labeling of example i, in a free slot if it is new."""
+@loop
+def slot_of(pool, i, codes):
+    """The slot of a labeling of example i: where it is, or else a free one, without weight."""
     slot = pool.head[i]
     while slot >= 0:
-        if same(pool.words[slot], word):
-            pool.alpha[slot] += amount
-            return
+        same = True
+        for e in range(codes.size):
+            if pool.codes[slot, e] != codes[e]:
+                same = False
+                break
+        if same:
+            return slot
         slot = pool.next[slot]
     slot = pool.head[-1]
     pool.head[-1] = pool.next[slot]
     pool.next[slot] = pool.head[i]
     pool.head[i] = slot
-    pool.alpha[slot] = amount
-    pool.words[slot] = word
+    pool.alpha[slot] = 0.0
+    for e in range(codes.size):
+        pool.codes[slot, e] = codes[e]
+    return slot
 
 
-@njit(cache=True, nogil=True)
-def drop(pool, i, slot):
-    """Take a slot from the list of example i."""
-    if pool.head[i] == slot:
-        pool.head[i] = pool.next[slot]
-    else:
-        before = pool.head[i]
-        while pool.next[before] != slot:
-            before = pool.next[before]
-        pool.next[before] = pool.next[slot]
-    pool.next[slot] = pool.head[-1]
-    pool.head[-1] = slot
-
-
-@njit(cache=True, nogil=True)
-def worst(pool, i, above, below, g):
-    """The labeling of example i that is worth least: its slot and worth."""
-    least, at = np.inf, -1
-    slot = pool.head[i]
+@loop
+def prune(pool, i, kept):
+    """Give back the slots of example i that have no weight, but for one that is kept."""
+    before, slot = -1, pool.head[i]
     while slot >= 0:
-        value = worth(pool.words[slot], above, below, g)
-        if value < least:
-            least, at = value, slot
-        slot = pool.next[slot]
-    return at, least
+        after = pool.next[slot]
+        if pool.alpha[slot] > 0.0 or slot == kept:
+            before = slot
+        else:
+            if before < 0:
+                pool.head[i] = after
+            else:
+                pool.next[before] = after
+            pool.next[slot] = pool.head[-1]
+            pool.head[-1] = slot
+        slot = after
 
 
-@njit(cache=True, nogil=True)
-def mean_worth(pool, i, above, below, g):
-    """sum_y alpha(i, y) worth(y)."""
-    total = 0.0
-    slot = pool.head[i]
-    while slot >= 0:
-        total += pool.alpha[slot] * worth(pool.words[slot], above, below, g)
-        slot = pool.next[slot]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def fill(pool, Y, cost, word):
-    """Give every example its row of Y, with the weight cost_i."""
-    for i in range(Y.shape[0]):
-        pack(Y[i], word)
-        give(pool, i, word, cost[i])
-
-
-@njit(cache=True, nogil=True)
-def multipliers(pool, above, below, codes, cost, N):
-    """N[i] = cost_i onehot(codes_i) - the marginals of example i, (n, n_edges, 4)."""
+@loop
+def multipliers(pool, start, codes, cost, N):
+    """N[i] = cost_i onehot(codes_i) - the marginals of example i, (n, n_blocks)."""
     N[:] = 0.0
     for i in range(N.shape[0]):
-        for e in range(below.size):
-            N[i, e, codes[i, e]] = cost[i]
+        for e in range(start.size):
+            N[i, start[e] + codes[i, e]] = cost[i]
         slot = pool.head[i]
         while slot >= 0:
-            for e in range(below.size):
-                N[i, e, code(pool.words[slot], above[e], below[e])] -= pool.alpha[slot]
+            for e in range(start.size):
+                N[i, start[e] + pool.codes[slot, e]] -= pool.alpha[slot]
             slot = pool.next[slot]

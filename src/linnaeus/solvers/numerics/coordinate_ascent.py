@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.solvers.numerics.examples import FloatArray, Solution
+from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
 
 Values = npt.NDArray[np.float64]
 
@@ -29,47 +30,41 @@ class Part(NamedTuple):
     W: FloatArray  # (classes, n_features + 1), the constant feature last
     objective: Values  # (classes,), or (1,) for a joint problem
     dual: Values  # likewise
-    n_iter: int
-    trace: list[tuple[float, float, float]]  # seconds, objective, gap
+    rounds: Rounds
 
 
 class Ascent(Protocol):
     """A block on its way to the optimum."""
 
-    n_iter: int
-    target: float  # the relative gap at which it is done
+    rounds: Rounds  # passes over the data, and the relative gap at which it is done
 
     def sweep(self, order: Any) -> None:
         """Visit the examples in this order."""
 
     def look(self) -> None:
-        """Measure objective and gap."""
-
-    def totals(self) -> tuple[float, float]:
-        """Gap and objective of the whole block, as last measured."""
+        """Note objective and gap of the whole block."""
 
     def narrow(self) -> None:
         """Leave out what has converged, if that pays."""
 
 
-def ascend(run: Ascent, n_rows: int, n_first: int, max_iter: int, seed: int) -> bool:
+def ascend(run: Ascent, n_rows: int, n_first: int, seed: int) -> bool:
     """Epochs until the gap is small enough (true), or falls too slowly (false).
 
     n_first : epochs before the first look
     """
-    rng = np.random.default_rng(seed)
+    rng, rounds = np.random.default_rng(seed), run.rounds
     history: list[tuple[int, float]] = []
-    n = min(n_first, max_iter)
+    n = min(n_first, rounds.limit)
     while True:
         for _ in range(n):
             run.sweep(rng.permutation(n_rows))
-        run.n_iter += n
+        rounds.n += n
         run.look()
-        gap, value = run.totals()
-        if gap <= run.target * value:
+        if rounds.done:
             return True
-        history.append((run.n_iter, gap))
-        n = next_look(history, run.target * value, max_iter - run.n_iter)
+        history.append((rounds.n, rounds.gap))
+        n = next_look(history, rounds.target, rounds.left)
         if n == 0:
             return False
         run.narrow()
@@ -145,18 +140,11 @@ def prior_mean(mean: Any, mean_intercept: Any, bias: float) -> Any:
 
 def joined(parts: list[Part], bias: float, seconds: float) -> Solution:
     """The blocks as one solution."""
-    last = max(len(part.trace) for part in parts)
-    table = np.array([part.trace + part.trace[-1:] * (last - len(part.trace)) for part in parts])
-    total = table.sum(axis=0)  # blocks that have ended keep their last values
-    share = seconds / max(float(total[-1, 0]), 1e-12)  # blocks run side by side
     return Solution(
         np.vstack([part.W[:, :-1] for part in parts]),
         bias * np.concatenate([part.W[:, -1] for part in parts]),
         np.concatenate([part.objective for part in parts]),
         np.concatenate([part.dual for part in parts]),
-        max(part.n_iter for part in parts),
-        [
-            {"seconds": s * share, "objective": p, "gap": g / max(1.0, p)}
-            for s, p, g in total.tolist()
-        ],
+        max(part.rounds.n for part in parts),
+        joined_traces([part.rounds.trace for part in parts], seconds),
     )

@@ -26,12 +26,13 @@ from scipy.linalg import cho_factor, cho_solve
 
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.gram import Values
+from linnaeus.solvers.numerics.rounds import Rounds
 
 CLOSE = 0.995  # of the way to the boundary that a step may go
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
 
 
-class Problem(Protocol):
+class InteriorProblem(Protocol):
     """Who the examples are: all arrays are (m, n), one row for each linear function."""
 
     cost: Values  # (n,) all positive
@@ -57,7 +58,7 @@ class Optimum(NamedTuple):
     n_iter: int
 
 
-class _State(NamedTuple):
+class _InteriorPoint(NamedTuple):
     """A point inside: U and S are positive, the columns of U sum to the costs. Also a step."""
 
     v: Values
@@ -67,31 +68,30 @@ class _State(NamedTuple):
 
 
 @one_blas_thread()
-def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
+def minimise(problem: InteriorProblem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
     """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
 
     Zero is a good start; a point where descent got stuck need not be (docs/maths/svm.md).
     """
     state = _centred(problem, v)
-    best = Optimum(v, state.U, np.inf, -np.inf, 0)
-    stalled = 0
+    best, stalled = Optimum(v, state.U, np.inf, -np.inf, 0), 0
+    rounds = Rounds(max_iter, tol)
     while True:
         h = problem.base + problem.forward(state.v)
         pull = problem.adjoint(state.U)
-        last = best.primal - best.dual
-        best = _better(problem, state, h, pull, best)
-        stalled = 0 if best.primal - best.dual < last else stalled + 1
-        closed = best.primal - best.dual <= tol * best.primal
-        if closed or best.n_iter >= max_iter or stalled >= PATIENCE:
+        best, last = _better(problem, state, h, pull, best)._replace(n_iter=rounds.n), rounds.gap
+        rounds.note(best.primal, best.primal - best.dual)
+        stalled = 0 if rounds.gap < last else stalled + 1
+        if stalled >= PATIENCE or not rounds.go_on():
             return best
         try:
             state = _step(problem, state, h, pull)
         except np.linalg.LinAlgError:  # numbers out of range
             return best
-        best = best._replace(n_iter=best.n_iter + 1)
+        rounds.n += 1
 
 
-def _centred(problem: Problem, v: Values) -> _State:
+def _centred(problem: InteriorProblem, v: Values) -> _InteriorPoint:
     """The point over v with U S = mu: the level xi_i solves sum_k mu / (xi_i - h_ik) = c_i."""
     h = problem.base + problem.forward(v)
     mu = (0.5 * float(v @ v) + float(problem.cost @ h.max(axis=0))) / h.size
@@ -101,14 +101,16 @@ def _centred(problem: Problem, v: Values) -> _State:
         total = (mu / S).sum(axis=0)
         xi += (total - problem.cost) * total / (problem.cost * (mu / S**2).sum(axis=0))
     S = xi - h
-    return _State(v, xi, _feasible(problem, mu / S), S)
+    return _InteriorPoint(v, xi, _feasible(problem, mu / S), S)
 
 
-def _feasible(problem: Problem, U: Values) -> Values:
+def _feasible(problem: InteriorProblem, U: Values) -> Values:
     return np.asarray(U * (problem.cost / U.sum(axis=0)))
 
 
-def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Optimum) -> Optimum:
+def _better(
+    problem: InteriorProblem, state: _InteriorPoint, h: Values, pull: Values, best: Optimum
+) -> Optimum:
     """The best value of either problem so far."""
     primal = 0.5 * float(state.v @ state.v) + float(problem.cost @ h.max(axis=0))
     dual = float((state.U * problem.base).sum()) - 0.5 * float(pull @ pull)
@@ -119,7 +121,9 @@ def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Opti
     return best
 
 
-def _step(problem: Problem, state: _State, h: Values, pull: Values) -> _State:
+def _step(
+    problem: InteriorProblem, state: _InteriorPoint, h: Values, pull: Values
+) -> _InteriorPoint:
     """Predict with mu = 0, then correct towards what the prediction reached."""
     v, xi, U, S = state
     newton = _Newton(problem, U, S)
@@ -132,7 +136,7 @@ def _step(problem: Problem, state: _State, h: Values, pull: Values) -> _State:
     dv, dxi, dU, dS = newton.refined(error, slip, target)
     size = min(1.0, CLOSE * _length(U, dU, S, dS))
     U = _feasible(problem, U + size * dU)
-    return _State(v + size * dv, xi + size * dxi, U, S + size * dS)
+    return _InteriorPoint(v + size * dv, xi + size * dxi, U, S + size * dS)
 
 
 class _Newton:
@@ -141,12 +145,12 @@ class _Newton:
     dv + L'dU = error,   dxi - L dv - dS = slip,   S dU + U dS = target,   sum_k dU = 0.
     """
 
-    def __init__(self, problem: Problem, U: Values, S: Values) -> None:
+    def __init__(self, problem: InteriorProblem, U: Values, S: Values) -> None:
         self.problem, self.U, self.S, self.d = problem, U, S, U / S
         self.total = self.d.sum(axis=0)
         self.solve = problem.solver(self.d)
 
-    def direction(self, error: Values, slip: Values, target: Values) -> _State:
+    def direction(self, error: Values, slip: Values, target: Values) -> _InteriorPoint:
         d, total, problem = self.d, self.total, self.problem
         g = target / self.S + d * slip
         level = g.sum(axis=0) / total
@@ -154,14 +158,14 @@ class _Newton:
         dh = problem.forward(dv)
         dxi = level + (d * dh).sum(axis=0) / total
         dS = dxi - dh - slip
-        return _State(dv, dxi, (target - self.U * dS) / self.S, dS)
+        return _InteriorPoint(dv, dxi, (target - self.U * dS) / self.S, dS)
 
-    def refined(self, error: Values, slip: Values, target: Values) -> _State:
+    def refined(self, error: Values, slip: Values, target: Values) -> _InteriorPoint:
         """The same, with the first equation repaired where rounding broke it."""
         step, nothing = self.direction(error, slip, target), np.zeros_like(target)
         left = error - step.v - self.problem.adjoint(step.U)
         repair = self.direction(left, nothing, nothing)
-        return _State(*(a + b for a, b in zip(step, repair, strict=True)))
+        return _InteriorPoint(*(a + b for a, b in zip(step, repair, strict=True)))
 
 
 def _length(U: Values, dU: Values, S: Values, dS: Values) -> float:

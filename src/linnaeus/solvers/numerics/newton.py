@@ -35,7 +35,7 @@ MAX_HALVINGS = 30
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must bring
 
 
-class Problem(Protocol):
+class SmoothProblem(Protocol):
     """m problems over the columns of W."""
 
     def evaluate(self, W: FloatArray) -> tuple[Values, FloatArray]:
@@ -97,7 +97,7 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    problem: Problem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
+    problem: SmoothProblem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
     max_passes: int,
 ) -> Minimum:  # fmt: skip
     """Search until every value is at most `tol` times itself above the best lower bound.
@@ -131,7 +131,7 @@ def minimise(
 
 
 def _direction(
-    problem: Problem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
+    problem: SmoothProblem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
 ) -> tuple[FloatArray, int]:
     """Solve H p = -g to a residual of `rough` times ||g|| where `open_`; elsewhere p = 0."""
     dtype, precondition = g.dtype, problem.preconditioner()
@@ -157,7 +157,7 @@ def _direction(
 
 
 def _step(
-    problem: Problem, W: FloatArray, value: Values, p: FloatArray, slope: Values,
+    problem: SmoothProblem, W: FloatArray, value: Values, p: FloatArray, slope: Values,
     open_: npt.NDArray[np.bool_],
 ) -> tuple[FloatArray, Values, FloatArray, int]:  # fmt: skip
     """Go along p, as far as each value falls; where it does not, stay and close the problem."""

@@ -7,10 +7,10 @@ the number of threads.
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def product(A, B, out):
     """out = A B"""
     for i in range(A.shape[0]):
@@ -23,7 +23,7 @@ def product(A, B, out):
                 row[k] += a * other[k]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def second_moments(rows, bias, h, step, Q):
     """Q (d + 1, d + 1) += sum h_i x_i x_i' over every `step`-th row, the constant feature last."""
     last = Q.shape[0] - 1

@@ -12,7 +12,6 @@ weights after each of T visits gives update l the weight (T + 1 - l) / T: it nee
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,21 +20,22 @@ import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, squared_norms
+from linnaeus.solvers.numerics.rounds import Record, Rounds
+from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.solvers.online import perceptron_fast as fast
 from linnaeus.solvers.online.perceptron_fast import Log
 
-Values = npt.NDArray[np.float64]
 RULES = {"perceptron": fast.PERCEPTRON, "top": fast.TOP, "hinge": fast.HINGE}
 
 
-class Run(NamedTuple):
+class PerceptronRun(NamedTuple):
     """What came of some passes."""
 
     log: Log  # of all updates, in order
     n_steps: int  # visits
     n_iter: int  # passes
     converged: bool  # whether the last pass had no update, or all margins are as wanted
-    trace: list[dict[str, float]]  # of each pass: seconds, updates, mean loss of the updates
+    trace: list[Record]  # of each pass: seconds, updates, mean loss of the updates
 
 
 class Classes(NamedTuple):
@@ -58,34 +58,34 @@ class Classes(NamedTuple):
         return cls(arrays, L, float(squared_norms(L, 0.0).max(initial=0.0)), volumes.shape[1])
 
 
-class Problem(NamedTuple):
+class OnlineProblem(NamedTuple):
     """Examples, their labels, and the classes."""
 
-    inputs: fast.Inputs
+    inputs: Inputs
     labels: fast.Labels
     classes: Classes
     order: npt.NDArray[np.int64]  # the examples that have a label and a class that is none
     n_features: int
 
 
-def build(X: sp.csr_array | None, K: Any, Y: sp.csr_array, classes: Classes) -> Problem:
+def build(X: sp.csr_array | None, K: Any, Y: sp.csr_array, classes: Classes) -> OnlineProblem:
     """A problem on rows of features X, or on a kernel matrix K where X is None; Y is 0/1."""
     if X is None:
         empty, K = sp.csr_array((K.shape[0], 0), dtype=K.dtype), np.ascontiguousarray(K)
-        inputs = fast.Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
+        inputs = Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
     else:
         none = np.empty((0, 0), X.dtype)
-        inputs = fast.Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
+        inputs = Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
     Y = sp.csr_array(Y, copy=True)
     Y.sort_indices()
     count = np.diff(Y.indptr)
     order = np.flatnonzero((count > 0) & (count < Y.shape[1]))
     labels = fast.Labels(*_arrays(Y)[:2])
-    return Problem(inputs, labels, classes, order, 0 if X is None else X.shape[1])
+    return OnlineProblem(inputs, labels, classes, order, 0 if X is None else X.shape[1])
 
 
 def run(
-    problem: Problem,
+    problem: OnlineProblem,
     W: FloatArray,
     rule: str,
     *,
@@ -93,7 +93,7 @@ def run(
     shuffle: bool = False,
     seed: int = 0,
     n_before: int = 0,
-) -> Run:
+) -> PerceptronRun:
     """Pass over the examples until a pass has no update; W is the state, changed in place.
 
     W : (n_features, n_attributes); for a kernel matrix (n_attributes, n) scores of the examples
@@ -102,10 +102,9 @@ def run(
     """
     rng, work = np.random.default_rng(seed), _work(problem, W.dtype)
     order, room = problem.order, _log(problem.order.size)
-    logs, start = [_log(0)], time.perf_counter()
-    trace: list[dict[str, float]] = []
+    logs, rounds = [_log(0)], Rounds(max_iter)
     count = n_steps = 0
-    for _ in range(max_iter):
+    for _ in rounds:
         count, loss = fast.epoch(
             rng.permutation(order) if shuffle else order, RULES[rule], problem.inputs,
             problem.labels, problem.classes.arrays, W, problem.classes.scale, n_before + n_steps,
@@ -113,13 +112,12 @@ def run(
         )  # fmt: skip
         n_steps += order.size
         logs.append(Log(*(a[:count].copy() for a in room)))
-        trace.append(_record(start, count, loss, order.size))
-        if count == 0:
-            break
-    return Run(_joined(logs), n_steps, len(trace), count == 0, trace)
+        rounds.enter(updates=float(count), loss=loss / max(1, order.size))
+        rounds.done = count == 0
+    return PerceptronRun(_joined(logs), n_steps, rounds.n, count == 0, rounds.trace)
 
 
-def minover(problem: Problem, *, margin: float = 0.0, max_iter: int = 20) -> Run:
+def minover(problem: OnlineProblem, *, margin: float = 0.0, max_iter: int = 20) -> PerceptronRun:
     """Mend the smallest margin of all until it is above `margin`; [Cai2008] Algorithm 7.
 
     A pass is as many updates as there are examples with pairs.
@@ -127,28 +125,27 @@ def minover(problem: Problem, *, margin: float = 0.0, max_iter: int = 20) -> Run
     classes, inputs, labels = problem.classes, problem.inputs, problem.labels
     n, q = inputs.norm2.size, classes.attributes.shape[0]
     work, order = _work(problem, np.float64), problem.order
-    F, change, column = np.zeros((n, q)), np.empty(q), np.empty(n)
-    pairs, margins = np.zeros((n, 2), np.int32), np.zeros(n)
-    dense = np.zeros(problem.n_features)
-    fast.start_minover(order, F, labels, inputs.norm2, classes.scale, pairs, margins, work)
-    logs, start = [_log(0)], time.perf_counter()
-    trace: list[dict[str, float]] = []
-    n_steps, converged = 0, False
-    while len(trace) < max_iter and not converged:
+    margins = fast.Margins(
+        np.zeros((n, q)), np.zeros((n, 2), np.int32), np.zeros(n), np.zeros(problem.n_features),
+        np.empty(n), np.empty(q),
+    )  # fmt: skip
+    fast.start_minover(order, labels, inputs.norm2, classes.scale, margins, work)
+    logs, rounds, n_steps = [_log(0)], Rounds(max_iter), 0
+    for _ in rounds:
         room = _log(order.size)
         count, loss = fast.minover(
-            order, order.size, margin, inputs, labels, classes.arrays, classes.scale, n_steps, F,
-            pairs, margins, dense, column, change, room, work,
+            order, order.size, margin, inputs, labels, classes.arrays, classes.scale, n_steps,
+            margins, room, work,
         )  # fmt: skip
         n_steps += count
-        converged = bool(count < order.size or order.size == 0)
+        rounds.done = bool(count < order.size or order.size == 0)
         logs.append(Log(*(a[:count] for a in room)))
-        smallest = float(margins[order].min(initial=np.inf))
-        trace.append(_record(start, count, loss, order.size) | {"margin": smallest})
-    return Run(_joined(logs), n_steps, len(trace), converged, trace)
+        smallest = float(margins.margin[order].min(initial=np.inf))
+        rounds.enter(updates=float(count), loss=loss / max(1, order.size), margin=smallest)
+    return PerceptronRun(_joined(logs), n_steps, rounds.n, rounds.done, rounds.trace)
 
 
-def without_repeats(problem: Problem, rng: np.random.Generator | None) -> Problem:
+def without_repeats(problem: OnlineProblem, rng: np.random.Generator | None) -> OnlineProblem:
     """The problem with one example of each set of equal inputs: one drawn, or else the first."""
     order = problem.order if rng is None else rng.permutation(problem.order)
     inputs, kept = problem.inputs, dict[Any, int]()
@@ -220,13 +217,10 @@ def _joined(logs: list[Log]) -> Log:
     return Log(*(np.concatenate(parts) for parts in zip(*logs, strict=True)))
 
 
-def _work(problem: Problem, dtype: Any) -> fast.Work:
+def _work(problem: OnlineProblem, dtype: Any) -> fast.PerceptronWork:
     q, s = problem.classes.attributes.shape
     F, loss, mark = np.empty(q), np.empty(q), np.zeros(problem.classes.n_nodes)
     sums = np.empty(problem.classes.arrays.p_before.size + 1)
-    return fast.Work(np.empty(s, dtype), sums, F, loss, mark, np.empty(s, np.int32), np.empty(s))
-
-
-def _record(start: float, count: int, loss: float, n: int) -> dict[str, float]:
-    seconds = time.perf_counter() - start
-    return {"seconds": seconds, "updates": float(count), "loss": loss / max(1, n)}
+    return fast.PerceptronWork(
+        np.empty(s, dtype), sums, F, loss, mark, np.empty(s, np.int32), np.empty(s)
+    )

@@ -23,21 +23,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
+from linnaeus.solvers.numerics.scores_fast import score_all
 
 CLOSE = 1e-9  # scores that differ by less than this part are tied
 NOTHING = 1e-10  # a margin below this part of its natural size is 0
 PERCEPTRON, TOP, HINGE = range(3)
-
-
-class Inputs(NamedTuple):
-    """Rows of features, or else a kernel matrix."""
-
-    indptr: Any  # (n + 1,) int64
-    indices: Any  # uint32
-    data: Any  # float
-    K: Any  # (n, n) float; (0, 0) for rows of features
-    norm2: Any  # (n,) float64, ||x_i||^2
 
 
 class Classes(NamedTuple):
@@ -83,7 +75,7 @@ class Log(NamedTuple):
     step: Any  # (room,) int64, the number of the visit, from 1
 
 
-class Work(NamedTuple):
+class PerceptronWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) of the type of the weights
@@ -98,24 +90,7 @@ class Work(NamedTuple):
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    s[:] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for r in range(width):
-            s[r] += (x0 * w0[r] + x1 * w1[r]) + (x2 * w2[r] + x3 * w3[r])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for r in range(width):
-            s[r] += x0 * w0[r]
-
-
-@njit(cache=True, nogil=True)
+@loop
 def class_scores(inputs, classes, W, i, work):
     """Fill ``work.F`` for example i."""
     raw, F = work.raw, work.F
@@ -128,7 +103,7 @@ def class_scores(inputs, classes, W, i, work):
     sums_to_scores(classes, raw, work.sums, F)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sums_to_scores(classes, raw, sums, F):
     """``F = L raw``."""
     sums[0] = 0.0
@@ -139,7 +114,7 @@ def sums_to_scores(classes, raw, sums, F):
         F[y] = sums[classes.p_last[y]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def direction(classes, y, z, node, u):
     """``L(y) - L(z)`` as nodes and values; return how many there are, and the squared norm."""
     p, p_end = classes.l_begin[y], classes.l_begin[y + 1]
@@ -163,7 +138,7 @@ def direction(classes, y, z, node, u):
     return m, norm2
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(inputs, W, i, size, node, u, m):
     """Add ``size u x_i'`` to the weights, or what that makes of the scores of all examples."""
     if inputs.K.size > 0:
@@ -181,7 +156,7 @@ def move(inputs, W, i, size, node, u, m):
 # -- losses ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def pair_loss(classes, y, z):
     """D(y, z)."""
     if classes.table.size > 0:
@@ -202,7 +177,7 @@ def pair_loss(classes, y, z):
     return own + classes.false[z] * (classes.total[z] - both)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def loss_row(classes, y, mark, loss):
     """D(y, z) for all z."""
     if classes.table.size > 0:
@@ -224,7 +199,7 @@ def loss_row(classes, y, mark, loss):
 # -- pairs -----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def first_of_largest(F, unit):
     """The lowest place where F is largest, but for rounding; `unit` is the size of a score."""
     a = b = c = d = -np.inf
@@ -242,7 +217,7 @@ def first_of_largest(F, unit):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def ranked_pair(F, labels, unit):
     """The lowest label and the highest other class, and their margin; F of the labels is lost."""
     low = np.inf
@@ -261,7 +236,7 @@ def ranked_pair(F, labels, unit):
     return right, wrong, f - F[wrong]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def rival(rule, classes, y, work):
     """The class that Hieron sets against y; y itself if there is none."""
     if rule == TOP:
@@ -273,7 +248,7 @@ def rival(rule, classes, y, work):
     return first_of_largest(work.loss, 1.0)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(rule, inputs, labels, classes, W, i, scale, work):
     """Make one visit; return the pair, the size of the step (0 for none) and the loss of the pair.
 
@@ -304,7 +279,7 @@ def visit(rule, inputs, labels, classes, W, i, scale, work):
     return y, z, size, loss
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     """Visit the examples in `order`; return the number of updates and the sum of their losses.
 
@@ -322,10 +297,21 @@ def epoch(order, rule, inputs, labels, classes, W, scale, step, log, work):
     return count, total
 
 
+class Margins(NamedTuple):
+    """Scores and margins of all examples, and room for one update."""
+
+    F: Any  # (n, n_classes) float64, scores
+    pair: Any  # (n, 2) int32, the worst pair of each example
+    margin: Any  # (n,) float64, its margin
+    dense: Any  # (n_features,) float64, zero between uses
+    column: Any  # (n,) float64
+    change: Any  # (n_classes,) float64
+
+
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def kernel_column(inputs, i, dense, out):
     """``out_j = x_j.x_i`` for all j; `dense` is zero before and after."""
     if inputs.K.size > 0:
@@ -343,7 +329,7 @@ def kernel_column(inputs, i, dense, out):
         dense[inputs.indices[p]] = 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def find_pair(F, labels, j, unit, pairs, margin, work):
     """Note the worst pair of example j and its margin."""
     work.F[:] = F[j]
@@ -351,18 +337,14 @@ def find_pair(F, labels, j, unit, pairs, margin, work):
     pairs[j, 0], pairs[j, 1], margin[j] = ranked_pair(work.F, own, unit)
 
 
-@njit(cache=True, nogil=True)
-def minover(
-    order, limit, wanted, inputs, labels, classes, scale, step, F, pairs, margin, dense, column,
-    change, log, work,
-):  # fmt: skip
+@loop
+def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins, log, work):
     """Mend the smallest margin, `limit` times; return how often, and the sum of the losses.
 
     order   : the examples with pairs, ascending
     wanted  : stop once all margins are above this
-    F       : (n, n_classes) float64, scores of all examples
-    pairs, margin : (n, 2) int32 and (n,) float64, the worst pair of each example
     """
+    F, pairs, margin, dense, column, change = margins
     unit, total = 0.0, 0.0
     for j in order:
         unit = max(unit, inputs.norm2[j] * scale)
@@ -394,7 +376,7 @@ def minover(
     return limit, total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_direction(classes, work, m, change):
     """What the direction in ``work.node, work.u`` does to the weights of every class."""
     work.raw[:] = 0
@@ -403,16 +385,16 @@ def class_direction(classes, work, m, change):
     sums_to_scores(classes, work.raw, work.sums, change)
 
 
-@njit(cache=True, nogil=True)
-def start_minover(order, F, labels, norm2, scale, pairs, margin, work):
+@loop
+def start_minover(order, labels, norm2, scale, margins, work):
     for j in order:
-        find_pair(F, labels, j, norm2[j] * scale, pairs, margin, work)
+        find_pair(margins.F, labels, j, norm2[j] * scale, margins.pair, margins.margin, work)
 
 
 # -- sums over the log -----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_product(begin, example, value, c_begin, c_node, c_value, W):
     """``W += X' C``, X by columns and C by rows: one row of W after the other."""
     for k in range(begin.size - 1):
@@ -423,7 +405,7 @@ def add_product(begin, example, value, c_begin, c_node, c_value, W):
                 w[c_node[q]] += x * c_value[q]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_nonzeros(W, begin):
     """``begin[k + 1]`` : nonzeros of the rows 0 to k"""
     for k in range(W.shape[0]):
@@ -433,7 +415,7 @@ def count_nonzeros(W, begin):
         begin[k + 1] = begin[k] + count
 
 
-@njit(cache=True, nogil=True)
+@loop
 def list_nonzeros(W, begin, indices, data):
     for k in range(W.shape[0]):
         p = begin[k]

@@ -13,7 +13,7 @@ and scores F_y = sum_r l_r(y) w_r.x_i. With reach_p = D(p), or 1 for margin resc
     a_ip >= 0,   sum_p a_ip <= c_i  (`example`),  or  a_ip <= c_i  (`pair`),
 
 whose gradient is H. Examples are visited in random order; each keeps the pairs with a > 0, takes in
-the most violated one and moves mass between two pairs at a time (`ranking_fast`). Full visits
+the most violated one and moves mass between two pairs at a time (`ranking_svm_fast`). Full visits
 alternate with short ones to the listed pairs only; examples that are far from any violation are
 visited less often. The certificate is the duality gap at the final weights, in which no term is
 negative, and psi, the largest violation of the optimality conditions [Cai2008] (4.29), (4.30):
@@ -23,13 +23,13 @@ negative, and psi, the largest violation of the optimality conditions [Cai2008] 
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
+from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking import ranking_svm_interior as interior
@@ -74,7 +74,7 @@ class Ranking(NamedTuple):
     psi: float
     active_ratio: float  # part of all multipliers that are positive [Cai2008] (7.7)
     n_iter: int
-    trace: list[dict[str, float]]  # seconds, objective, gap, psi
+    trace: list[Record]  # also psi
 
 
 def solve(
@@ -125,8 +125,8 @@ def solve(
         taxonomy=taxonomy, sample_weight=sample_weight, dtype=dtype,
     )  # fmt: skip
     check_choice("stop", stop, ("gap", "psi"))
-    descent = Descent(setting, start, seed)
-    descent.run(tol, stop, max_iter)
+    descent = Descent(setting, start, seed, Rounds(max_iter, tol, unit=setting.scale**2), stop)
+    descent.run()
     return descent.solution()
 
 
@@ -137,10 +137,13 @@ class Descent:
     """Weights, multipliers and the passes made over them."""
 
     lists: fast.Lists
-    work: fast.Work
+    work: fast.RankingWork
 
-    def __init__(self, setting: Setting, start: Ranking | None, seed: int) -> None:
+    def __init__(
+        self, setting: Setting, start: Ranking | None, seed: int, rounds: Rounds, stop: str
+    ) -> None:
         self.setting, self.problem = setting, setting.problem
+        self.rounds, self.stop = rounds, stop
         n, s = self.problem.cost.size, setting.shape[3]
         kernel = self.problem.K.size > 0
         self.W = np.zeros((s, n) if kernel else (setting.shape[2], s), dtype=setting.dtype)
@@ -148,10 +151,8 @@ class Descent:
         self.floor = rounding(setting)
         self.sums = np.zeros(6)
         self.slack, self.psi, self.pair = np.zeros(n), np.zeros(n), np.zeros((n, 2), np.int32)
-        self.rng, self.n_iter, self.n_full = np.random.default_rng(seed), 0, 0
+        self.rng, self.n_full = np.random.default_rng(seed), 0
         self.seen = np.full(n, -(2**PATIENCE))  # the last full pass that visited each example
-        self.trace: list[dict[str, float]] = []
-        self.began = time.perf_counter()
         self.entries = np.full(n, n) if kernel else np.diff(self.problem.indptr) * s
         self.spent = 0.0  # nanoseconds, about
         self.space: interior.Space | None = None
@@ -161,40 +162,42 @@ class Descent:
     def objective(self) -> float:
         return float(self.sums[fast.LOSS] + 0.5 * self.sums[fast.NORM])
 
-    def run(self, tol: float, stop: str, max_iter: int) -> None:
+    def run(self) -> None:
         """Full and short passes in turn, until the certificate is as asked for.
 
         When they have taken as long as the interior point method would, that one lends a hand.
         """
         if self.lists.size.any():  # a start may be all that is needed
             self.certify()
-            if self._is_done(tol, stop):
+            if self.rounds.done:
                 return
-        while self.n_iter < max_iter and self.problem.cost.size:
+        while self.rounds.go_on() and self.problem.cost.size:
             self.full_pass()
             gap = float(self.sums[fast.GAP])
             if self.spent > self._polish_time():
-                new = self.polish(tol, stop)
-                if self._is_done(tol, stop):
-                    return
+                new = self.polish()
                 self.spent = RESPITE * self.spent if new else -np.inf
-            elif self.sums[fast.MOVED] == 0 or self._is_done(PROMISING * tol, stop):
+            elif self.sums[fast.MOVED] == 0 or self._is_done(PROMISING):
                 still = self.sums[fast.MOVED] == 0 and (self.seen == self.n_full).all()
                 self.certify()
-                if still or self._is_done(tol, stop):
+                if still:
                     return
             else:
                 self.record()
-            for _ in range(0 if self.setting.box else min(SHORT_PASSES, max_iter - self.n_iter)):
+            if self.rounds.done:
+                return
+            for _ in range(0 if self.setting.box else min(SHORT_PASSES, self.rounds.left)):
                 self.short_pass()
                 if self.sums[fast.GAP] <= FALL * gap:
                     break
         self.certify()
-        if not self._is_done(tol, stop) and LAST * self.spent > self._polish_time():
-            self.polish(tol, stop)
+        if not self.rounds.done and LAST * self.spent > self._polish_time():
+            self.polish()
 
-    def _is_done(self, tol: float, stop: str) -> bool:
-        if stop == "psi":
+    def _is_done(self, factor: float = 1.0) -> bool:
+        """Whether the last sums are within the tolerance, or so many times it."""
+        tol = factor * self.rounds.tol
+        if self.stop == "psi":
             return bool(self.sums[fast.PSI] <= tol)
         return bool(self.sums[fast.GAP] <= tol * self.objective)
 
@@ -205,7 +208,7 @@ class Descent:
         order = self.rng.permutation(np.flatnonzero(self.n_full - self.seen >= wait))
         self.seen[order] = self.n_full
         self._visit(order, settling=True)
-        self.n_iter += 1
+        self.rounds.n += 1
         self.spent += float(self.entries[order].sum()) + VISIT * order.size
         if self.lists.wants.any():
             self.lists = make_room(self.lists)
@@ -218,13 +221,13 @@ class Descent:
         fast.short_pass(
             order, self.problem, self.lists, self.W, STEPS, self.floor, self.work, self.sums
         )
-        self.n_iter += 1
+        self.rounds.n += 1
         self.spent += 0.3 * (float(self.entries[order].sum()) + VISIT * order.size)
 
     def _polish_time(self) -> float:
         return interior.work(self.setting, int(self.lists.size.sum()))
 
-    def polish(self, tol: float, stop: str) -> bool:
+    def polish(self) -> bool:
         """Make the dual optimal over all pairs found so far; whether there are new ones."""
         if self.space is None:
             self.space = interior.Space(self.setting)
@@ -236,12 +239,12 @@ class Descent:
         row = np.repeat(np.arange(shape[0]), np.diff(self.pool.indptr))
         y, z = np.divmod(self.pool.indices.astype(np.int64), q)
         pairs = interior.Pairs(row, y, z, self.setting.losses.loss.pairs(y, z))
-        a = self.space.optimum(pairs, min(POLISH, 0.1 * tol))
+        a = self.space.optimum(pairs, min(POLISH, 0.1 * self.rounds.tol))
         for part in TRACES:
             kept = np.where(a > part * self.problem.cost[row], a, 0.0)
             self.restart(sp.csr_array((kept, self.pool.indices, self.pool.indptr), shape))
             self.certify()
-            if self._is_done(tol, stop):
+            if self.rounds.done:
                 break
         return bool(self.pool.nnz > before)
 
@@ -262,23 +265,18 @@ class Descent:
         """Measure the examples in order, or settle each after it is measured."""
         visit: Any = box_fast.full_pass if self.setting.box else fast.full_pass
         effort = (SWEEPS,) if self.setting.box else (ROUNDS, STEPS)
+        told = fast.Findings(self.sums, self.slack, self.psi, self.pair)
         self.sums[:] = 0.0
         for rows, search in self.setting.losses.parts(order):
             visit(
-                rows, self.problem, search, self.lists, self.W, self.work, self.sums, self.slack,
-                self.psi, self.pair, settling, *effort, self.floor,
+                rows, self.problem, search, self.lists, self.W, self.work, told, settling,
+                *effort, self.floor,
             )  # fmt: skip
 
     def record(self) -> None:
-        factor = self.setting.scale**2
-        self.trace.append(
-            {
-                "seconds": time.perf_counter() - self.began,
-                "objective": self.objective / factor,
-                "gap": max(0.0, float(self.sums[fast.GAP])) / max(factor, self.objective),
-                "psi": float(self.sums[fast.PSI]),
-            }
-        )
+        gap, psi = max(0.0, float(self.sums[fast.GAP])), float(self.sums[fast.PSI])
+        self.rounds.note(self.objective, gap, psi=psi)
+        self.rounds.done = self._is_done()
 
     # -- the answer -------------------------------------------------------------------------
 
@@ -305,5 +303,5 @@ class Descent:
             W, sp.csr_array(V), sp.csr_array(pairs), slack, objective, objective - gap,
             float(self.sums[fast.PSI]),
             float(self.sums[fast.ACTIVE] / max(1, (labels * (q - labels)).sum())),
-            self.n_iter, self.trace,
+            self.rounds.n, self.rounds.trace,
         )  # fmt: skip

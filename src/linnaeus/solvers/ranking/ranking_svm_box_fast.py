@@ -9,8 +9,7 @@ Pairs whose H is positive join the list of their example, those without mass lea
 
 from __future__ import annotations
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.solvers.ranking.ranking_svm_fast import (
     ACTIVE,
     DUST,
@@ -34,7 +33,7 @@ from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
 )
 
 
-@njit(cache=True, nogil=True)
+@loop
 def settle(problem, lists, i, sweeps, least, work):
     """Sweeps over the list of example i, until no gradient in it is larger than `least`."""
     L, margin, a = problem.L, problem.margin, lists.a
@@ -62,7 +61,7 @@ def settle(problem, lists, i, sweeps, least, work):
             break
 
 
-@njit(cache=True, nogil=True)
+@loop
 def join(lists, i, y, z, loss):
     at = lists.begin[i] + lists.size[i]
     if at == lists.begin[i + 1]:
@@ -72,7 +71,7 @@ def join(lists, i, y, z, loss):
     lists.size[i] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(problem, search, lists, i, joining, found, out, best):
     """Add to `out` the sums of example i by the scores `found.F`; its psi and slack.
 
@@ -113,16 +112,13 @@ def measure(problem, search, lists, i, joining, found, out, best):
     return psi, slack
 
 
-@njit(cache=True, nogil=True)
-def full_pass(
-    order, problem, search, lists, W, work, out, slack, psi, pair, settling, sweeps, floor
-):
+@loop
+def full_pass(order, problem, search, lists, W, work, told, settling, sweeps, floor):
     """Measure the examples in `order`, and settle each where that is asked for.
 
-    out        : (6,) float64  sums over the visits, added; of psi the largest
-    slack, psi : (n,) float64  of every example
-    pair       : (n, 2) int32  the pair with the largest psi
+    told : Findings; the pair of an example is that with the largest psi
     """
+    out, slack, psi, pair = told
     for i in order:
         attribute_scores(problem, W, i, work.u, work)
         class_scores(problem.L, work.s, work.found.F)
@@ -135,7 +131,7 @@ def full_pass(
         lists.quiet[i] = lists.quiet[i] + 1 if lists.size[i] == 0 else 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def settle_one(problem, lists, W, i, sweeps, floor, work, out):
     """Make the listed pairs of example i optimal."""
     attribute_scores(problem, W, i, work.u, work)

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Loops of the ranking machine with one slack per example: visits to one after the other.
 
-H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_pairs_fast`.
+H_p is the gradient of the dual in a_ip >= 0, with sum_p a_ip <= c_i; see `ranking_svm_pairs_fast`.
 Each example keeps a list of its pairs with a > 0. A visit computes the scores s of the attributes,
 which its steps then change by themselves: a step d along a direction u of attributes adds
 d u ||x_i||^2 to s, and d u x_i' to the weights in the end,
@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from linnaeus.compiled import loop
+from linnaeus.solvers.numerics.scores_fast import score_all
 from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
     add,
     class_score,
@@ -35,7 +36,7 @@ EASE = 0.1  # violations below this part of the first one are left for the next 
 LOSS, GAP, NORM, MOVED, PSI, ACTIVE = range(6)  # sums over the examples of a pass
 
 
-class Problem(NamedTuple):
+class RankingProblem(NamedTuple):
     """Examples, each with at least one label and one class that is none."""
 
     indptr: Any  # (n + 1,) int64, rows of features: linear kernel
@@ -63,7 +64,7 @@ class Lists(NamedTuple):
     quiet: Any  # (n,) int64, full visits in a row that found nothing near
 
 
-class Work(NamedTuple):
+class RankingWork(NamedTuple):
     """Scratch of a visit."""
 
     raw: Any  # (n_attributes,) float, of the type of the weights
@@ -74,28 +75,19 @@ class Work(NamedTuple):
     found: Any  # Found
 
 
+class Findings(NamedTuple):
+    """What a pass over examples tells."""
+
+    sums: Any  # (6,) float64, over the visits, added; of psi the largest
+    slack: Any  # (n,) float64
+    psi: Any  # (n,) float64
+    pair: Any  # (n, 2) int32, the most violated pair
+
+
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def score_all(W, ix, xs, s):
-    """``s = W'x``; four features at a time, so that `s` is read less often."""
-    width = s.size
-    for k in range(width):
-        s[k] = 0
-    whole = ix.size - ix.size % 4
-    for p in range(0, whole, 4):
-        w0, w1, w2, w3 = W[ix[p]], W[ix[p + 1]], W[ix[p + 2]], W[ix[p + 3]]
-        x0, x1, x2, x3 = xs[p], xs[p + 1], xs[p + 2], xs[p + 3]
-        for k in range(width):
-            s[k] += (x0 * w0[k] + x1 * w1[k]) + (x2 * w2[k] + x3 * w3[k])
-    for p in range(whole, ix.size):
-        w0, x0 = W[ix[p]], xs[p]
-        for k in range(width):
-            s[k] += x0 * w0[k]
-
-
-@njit(cache=True, nogil=True)
+@loop
 def score_few(W, ix, xs, nodes, count, s):
     """``s[v] = w_v.x`` for the first `count` nodes; four at a time, the last repeated."""
     for j in range(0, count, 4):
@@ -111,7 +103,7 @@ def score_few(W, ix, xs, nodes, count, s):
         s[k3], s[k2], s[k1], s[k0] = s3, s2, s1, s0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def attribute_scores(problem, W, i, wanted, work):
     """Fill `work.s` for example i: at the nodes of the vector `wanted`, at all if it is empty."""
     s, count, nodes = work.s, wanted.size[0], wanted.at
@@ -132,7 +124,7 @@ def attribute_scores(problem, W, i, wanted, work):
             s[k] = work.raw[k]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move_weights(problem, W, i, step, raw):
     """Add the step times x_i to the weights, and clear it."""
     count, nodes = step.size[0], step.at
@@ -152,7 +144,7 @@ def move_weights(problem, W, i, step, raw):
     clear(step)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_pair(L, margin, y, z, loss, factor, vector):
     """Add the direction of a pair, `factor` reach (L(y) - L(z)), to a vector."""
     r = factor if margin else factor * loss
@@ -160,7 +152,7 @@ def add_pair(L, margin, y, z, loss, factor, vector):
     add(L, z, -r, vector)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def curvature(u):
     total = 0.0
     for j in range(u.size[0]):
@@ -168,7 +160,7 @@ def curvature(u):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def walk(u, d, norm2, s, step):
     """Go `d` along the direction u, and clear it."""
     for j in range(u.size[0]):
@@ -184,7 +176,7 @@ def walk(u, d, norm2, s, step):
 # -- one example -----------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@loop
 def listed_violations(L, margin, lists, i, s, H):
     """Fill H for the list of example i, from the scores s."""
     b = lists.begin[i]
@@ -193,7 +185,7 @@ def listed_violations(L, margin, lists, i, s, H):
         H[j] = violation(margin, lists.loss[b + j], f, g)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def settle(problem, lists, i, steps, least, work):
     """Pairwise steps on the list of example i, until none gains more than `least` per unit.
 
@@ -233,7 +225,7 @@ def settle(problem, lists, i, steps, least, work):
         listed_violations(L, margin, lists, i, work.s, H)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def prune(lists, i):
     """Drop the pairs without mass."""
     b, kept = lists.begin[i], lists.begin[i]
@@ -245,7 +237,7 @@ def prune(lists, i):
     lists.size[i] = kept - b
 
 
-@njit(cache=True, nogil=True)
+@loop
 def enter(lists, i, y, z, loss):
     """Append a pair to the list of example i, unless it is there; whether it is new."""
     b, m = lists.begin[i], lists.size[i]
@@ -261,7 +253,7 @@ def enter(lists, i, y, z, loss):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(lists, i, cost, top, H, out):
     """Add to `out` the sums of example i, whose largest H is `top`; its psi."""
     b, used, earned, lowest = lists.begin[i], 0.0, 0.0, np.inf
@@ -283,7 +275,7 @@ def measure(lists, i, cost, top, H, out):
     return loss - lowest
 
 
-@njit(cache=True, nogil=True)
+@loop
 def leave(problem, lists, W, i, work, out):
     """After a visit: pairs without mass are dropped, the step goes into the weights."""
     prune(lists, i)
@@ -295,19 +287,16 @@ def leave(problem, lists, W, i, work, out):
 # -- passes ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def full_pass(
-    order, problem, search, lists, W, work, out, slack, psi, pair, settling, rounds, steps, floor
-):
+@loop
+def full_pass(order, problem, search, lists, W, work, told, settling, rounds, steps, floor):
     """Measure the examples in `order`; where asked for, settle each over all its pairs.
 
     The most violated pair joins the list in each round.
 
-    out        : (6,) float64  sums over the visits, added; of psi the largest
-    slack, psi : (n,) float64  of every example
-    pair       : (n, 2) int32  the most violated pair
-    floor      : (n,) float64  gains that are rounding
+    told  : Findings
+    floor : (n,) float64  gains that are rounding
     """
+    out, slack, psi, pair = told
     L, margin, found, H = problem.L, problem.margin, work.found, work.H
     for i in order:
         attribute_scores(problem, W, i, work.u, work)
@@ -333,9 +322,9 @@ def full_pass(
         leave(problem, lists, W, i, work, out)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def short_pass(order, problem, lists, W, steps, floor, work, out):
-    """Visit the examples in `order`, each over its listed pairs; `out` as in `full_pass`."""
+    """Visit the examples in `order`, each over its listed pairs; `out` as in `Findings`."""
     for i in order:
         b, m, u, H = lists.begin[i], lists.size[i], work.u, work.H
         for j in range(b, b + m):
@@ -351,7 +340,7 @@ def short_pass(order, problem, lists, W, steps, floor, work, out):
         leave(problem, lists, W, i, work, out)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def settle_one(problem, lists, W, i, steps, floor, work, out):
     """Make the listed pairs of example i optimal."""
     attribute_scores(problem, W, i, work.u, work)
@@ -360,7 +349,7 @@ def settle_one(problem, lists, W, i, steps, floor, work, out):
     leave(problem, lists, W, i, work, out)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_lists(problem, lists, W, work):
     """Add to W what the multipliers in the lists make of it."""
     L, margin = problem.L, problem.margin

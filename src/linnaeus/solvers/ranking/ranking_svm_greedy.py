@@ -7,7 +7,7 @@
             drop what is 0                                           [Cai2008] Algorithm 2
 
 All scores are kept, as rows of the kernel matrix are added up: n^2 numbers, and n scores of every
-attribute. Use `ranking.solve` for large problems: it has the same optimum.
+attribute. Use `ranking_svm.solve` for large problems: it has the same optimum.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking.ranking_svm import Descent, Ranking
@@ -50,7 +51,7 @@ def solve(
     max_iter: int = 1000,
     dtype: Any = np.float64,
 ) -> Ranking:
-    """The same problem as `ranking.solve`.
+    """The same problem as `ranking_svm.solve`.
 
     step : what is made optimal at a time, "8a" (one example) or "8b" (all lists)
     tol : stop when psi is at most this
@@ -64,16 +65,15 @@ def solve(
         K, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=True, taxonomy=None,
         sample_weight=sample_weight, dtype=dtype,
     )  # fmt: skip
-    descent = Descent(setting, None, 0)
-    most = max_iter * setting.live.size
+    rounds = Rounds(max_iter * setting.live.size, tol, unit=setting.scale**2)
+    descent = Descent(setting, None, 0, rounds, "psi")
     descent.certify()
-    while descent.n_iter < most and descent.psi.max() > tol:
+    for _ in rounds:
         i = int(np.argmax(descent.psi))
         y, z = descent.pair[i].tolist()
         chosen = {"example": int(setting.live[i]), "label": y, "other": z}
-        descent.trace[-1] |= chosen | {"slack": float(descent.slack[i])}
+        rounds.trace[-1] |= chosen | {"slack": float(descent.slack[i])}
         _step(descent, i, y, z, step)
-        descent.n_iter += 1
         descent.certify()
     found = descent.solution()
     if precomputed:

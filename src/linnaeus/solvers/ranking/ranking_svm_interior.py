@@ -61,7 +61,7 @@ class Space:
     def optimum(self, pairs: Pairs, tol: float) -> Values:
         """The multipliers of the pairs at the optimum over them, up to a relative gap."""
         with threadpool_limits(1, "blas"):
-            return _Machine(self, pairs).solve(tol)
+            return _RankingMachine(self, pairs).solve(tol)
 
 
 def work(setting: Setting, n_pairs: int) -> float:
@@ -83,7 +83,7 @@ def _coordinates(A: Values) -> Values:
     return np.asarray(R.T)
 
 
-class _Machine:
+class _RankingMachine:
     """A problem of `interior`; slot 0 of each example is the function 0, others may repeat it."""
 
     def __init__(self, space: Space, pairs: Pairs) -> None:

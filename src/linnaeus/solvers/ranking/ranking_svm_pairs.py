@@ -1,7 +1,7 @@
 """The ranking problem as its loops see it: examples, losses, lists of pairs.
 
-See `ranking` for the problem. Features far from 1 are divided by a power of two, and rows that have
-no pair (no label, all labels, no weight) are left out; `Setting` remembers both.
+See `ranking_svm` for the problem. Features far from 1 are divided by a power of two, and rows that
+have no pair (no label, all labels, no weight) are left out; `Setting` remembers both.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _search(kind: int, **arrays: Any) -> pairs_fast.Search:
 class Setting(NamedTuple):
     """A problem, and how it belongs to what was given."""
 
-    problem: fast.Problem
+    problem: fast.RankingProblem
     losses: Losses
     box: bool  # a slack for each pair
     live: Numbers  # the rows that are examples
@@ -140,7 +140,7 @@ def setup(
         squares = sp.csr_array((np.square(rows.data, dtype=float), X.indices, X.indptr), X.shape)
         norm2 = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
     L = sp.csr_array(attributes, dtype=np.float64)
-    problem = fast.Problem(
+    problem = fast.RankingProblem(
         *rows, K, norm2, scale**2 * cost, Y.indptr.astype(np.int64), Y.indices.astype(np.int32),
         pairs_fast.Attributes(L.indptr.astype(np.int64), L.indices.astype(np.int32), L.data),
         rescale == "margin",
@@ -250,7 +250,7 @@ def make_room(lists: fast.Lists) -> fast.Lists:
     return lists._replace(begin=begin, wants=np.zeros_like(lists.wants), **moved)
 
 
-def make_work(setting: Setting, lists: fast.Lists) -> fast.Work:
+def make_work(setting: Setting, lists: fast.Lists) -> fast.RankingWork:
     """Scratch of the loops."""
     q, s = setting.shape[1], setting.shape[3]
     whole = setting.losses.whole
@@ -261,7 +261,7 @@ def make_work(setting: Setting, lists: fast.Lists) -> fast.Work:
     found = pairs_fast.Found(np.zeros(q), *marks, low, low_at, top, top_at)
     room = int(np.diff(lists.begin).max(initial=1))
     step, u = _vector(s), _vector(s)
-    return fast.Work(np.zeros(s, setting.dtype), np.zeros(s), np.zeros(room), step, u, found)
+    return fast.RankingWork(np.zeros(s, setting.dtype), np.zeros(s), np.zeros(room), step, u, found)
 
 
 def _vector(size: int) -> pairs_fast.Vector:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 CONSTANT, TREE, TABLE = range(3)
 
@@ -68,7 +69,7 @@ class Found(NamedTuple):
     top_at: Any  # (n_nodes, n_groups) int32
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_score(L, s, y):
     total = 0.0
     for p in range(L.begin[y], L.begin[y + 1]):
@@ -76,13 +77,13 @@ def class_score(L, s, y):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def class_scores(L, s, F):
     for y in range(F.size):
         F[y] = class_score(L, s, y)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(L, y, factor, vector):
     """Add `factor` l(y) to a vector."""
     for p in range(L.begin[y], L.begin[y + 1]):
@@ -93,7 +94,7 @@ def add(L, y, factor, vector):
         vector.value[v] += factor * L.value[p]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def clear(vector):
     for j in range(vector.size[0]):
         v = vector.at[j]
@@ -101,14 +102,14 @@ def clear(vector):
     vector.size[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def violation(margin, loss, y_score, z_score):
     if margin:
         return loss - y_score + z_score
     return loss * (1.0 - y_score + z_score)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_constant(labels, F, on):
     """The lowest label and the highest other class."""
     y, z = labels[0], -1
@@ -121,7 +122,7 @@ def best_constant(labels, F, on):
     return y, z
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_in_tree(margin, search, found):
     """The best pair and its loss.
 
@@ -163,7 +164,7 @@ def best_in_tree(margin, search, found):
     return y, z, loss
 
 
-@njit(cache=True, nogil=True)
+@loop
 def best_in_table(margin, search, labels, F, on):
     """The best pair, the first in the order of the classes."""
     best, y, z = -np.inf, -1, -1
@@ -177,7 +178,7 @@ def best_in_table(margin, search, labels, F, on):
     return y, z
 
 
-@njit(cache=True, nogil=True)
+@loop
 def most_violated(margin, search, labels, found):
     """The pair of a label and another class with the largest H by `found.F`; its loss and H."""
     F, on = found.F, found.on

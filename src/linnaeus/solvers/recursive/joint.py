@@ -25,7 +25,6 @@ Where features are few or differ in size, coordinates crawl; `joint_newton` goes
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +35,7 @@ import scipy.sparse as sp
 from linnaeus.execution import Executor
 from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.recursive import joint_blocks as blocks
 from linnaeus.solvers.recursive import joint_newton
 from linnaeus.solvers.recursive.joint_blocks import STRETCHES, Duals, Lanes, Options, Step
@@ -96,9 +96,9 @@ def solve(
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _State(found.B.shape[1], X.shape[1], lanes, examples, executor)
     newton = joint_newton.work(X, found) if (cost > 0).all() else np.inf
-    started = time.perf_counter()
+    rounds = Rounds(max_rounds, tol, floor=1.0)
     state.start()
-    trace, P, best = _rounds(state, X.nnz * Y.shape[1] <= SMALL, newton, tol, max_rounds, started)
+    P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
     answer = None
     if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
         answer = joint_newton.finish(
@@ -110,50 +110,41 @@ def solve(
         P, W, W_I = answer.primal, answer.W, answer.W_I
         coef = np.ascontiguousarray(W[:, :-1])
         intercept = options.bias * W[:, -1].astype(np.float64)
-        trace.append(_noted(started, P, P - best))
+        rounds.note(P, P - best)
     else:
         coef, intercept = state.weights()
         W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
     objective, lower = np.array([P]), np.array([min(best, P)])
+    trace = rounds.trace
     return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
 
 
-def _noted(started: float, P: float, gap: float) -> dict[str, float]:
-    seconds = time.perf_counter() - started
-    return {"seconds": seconds, "objective": P, "gap": gap / max(1.0, abs(P))}
-
-
-def _rounds(
-    state: _State, small: bool, newton: float, tol: float, max_rounds: int, started: float
-) -> tuple[list[dict[str, float]], float, float]:
+def _run(state: _State, small: bool, newton: float, rounds: Rounds) -> tuple[float, float]:
     """Until the gap is small enough, or no longer falls, or second-order steps are better.
 
     newton : their work
-    Returns the trace, the primal value of the state, and the largest dual value.
+    Returns the primal value of the state, and the largest dual value.
     """
-    trace: list[dict[str, float]] = []
-    squared, dtype = state.blocks[0].options.squared, state.D.dtype
+    tol, squared, dtype = rounds.tol, state.blocks[0].options.squared, state.D.dtype
     best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
     patience, most = (3, 7) if small else (10, 3)
     n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
-    for n_rounds in range(1, max_rounds + 1):
+    for n_rounds in rounds:
         enough = ENOUGH[squared] * 0.5**n_early * tol
         n_cycles = CYCLES << min(max(0, n_rounds - patience) // 2, most)
         early = any(state.cycle() <= enough for _ in range(n_cycles))
         n_early += early
         far = n_rounds == 1 or gap > FAR * tol * P
         P, gap = state.alone(tol) if (early or slow) and far else state.certify()
-        trace.append(_noted(started, P, gap))
+        rounds.note(P, gap)
         better = P - gap > best + rise * abs(P) or gap < 0.9 * least
         stuck = 0 if better else stuck + 1
         slow = gap > 0.5 * least
         best, least = max(best, P - gap), min(least, gap)
-        if gap <= tol * max(1.0, abs(P)) or stuck > 4:
+        if stuck > 4 or (n_rounds > 1 and (SLOW if slow else 1.0) * state.spent > newton):
             break
-        if n_rounds > 1 and (SLOW if slow else 1.0) * state.spent > newton:
-            break
-    return trace, P, best
+    return P, best
 
 
 def _part_way(step: Step, share: float) -> Duals:

@@ -195,8 +195,11 @@ def sweep(
     loss, gap = np.zeros((len(STRETCHES), width)), np.zeros(width)
     needed = np.empty((n, width), dtype=bool)
     svm_fast.sweep(
-        *rows, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared, W, w_bias, alpha,
-        np.array(STRETCHES, dtype), loss, gap, needed, np.empty(width, dtype=dtype),
+        svm_fast.Machines(
+            *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared
+        ),
+        W, w_bias, alpha, np.array(STRETCHES, dtype), loss, gap, needed,
+        np.empty(width, dtype=dtype),
     )  # fmt: skip
     return _swept(Duals.of(alpha, needed, sign), loss.sum(axis=1), gap, lanes, weight)
 
@@ -216,13 +219,13 @@ def descend(
     """The certificate of a block; then its best weights for this D, to a part of `tol`."""
     lanes, duals, tol = task
     opt, d = lanes.options, lanes.n_features
-    flat = svm.Options(opt.squared, opt.bias, tol, 0, opt.seed, 0.0, True)
+    flat = svm.SvmOptions(opt.squared, opt.bias, tol, 0, opt.seed, 0.0, True)
     mean = np.asarray(lanes.B @ D[lanes.inner])
     cost = lanes.cost * lanes.over_S
     start = sp.csr_array(duals.dense(indptr.size - 1) * lanes.over_S)
-    run = svm.Run(
+    run = svm.SvmRun(
         Rows(indptr, indices, data), norm2 + data.dtype.type(opt.bias) ** 2, weight, d,
-        svm.Task(lanes.number, lanes.positives, cost, mean, start, flat),
+        svm.SvmTask(lanes.number, lanes.positives, cost, mean, start, flat),
     )  # fmt: skip
     run.restart(start)
     loss = np.full(len(STRETCHES), np.inf)
@@ -236,7 +239,7 @@ def descend(
     return Alone(entered, _duals_of(run, lanes), float((run.objective / lanes.over_S).sum()))
 
 
-def _duals_of(run: svm.Run, lanes: Lanes) -> Duals:
+def _duals_of(run: svm.SvmRun, lanes: Lanes) -> Duals:
     """The dual variables of a run, whose costs are divided by S."""
     found = Duals.of(run.alpha, run.needed, run.sign)
     return found._replace(a=found.a / lanes.over_S[found.lane()])

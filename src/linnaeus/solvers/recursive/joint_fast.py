@@ -18,13 +18,14 @@ a matrix of its own: its share is `own` instead of K (then rows of D hold zero t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 REPEATS = 3  # visits of a lane to an example while its features are at hand
 SURE = -0.3  # by how much a margin is kept that is not looked at until the next sweep
 
 
-@njit(cache=True, nogil=True)
+@loop
 def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squared, relax, K,
           K_bias, W, w_bias, alpha, needed, work):  # fmt: skip
     """Visit the rows in `order` once, each in all lanes one after the other, and again.
@@ -81,7 +82,7 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
                     w[b] += x * move[b]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def count_features(ptr, rows, indptr, indices, stamp, n_tokens, n_features):
     """The nonzeros of the rows of each lane, and how many features they have.
 
@@ -96,7 +97,7 @@ def count_features(ptr, rows, indptr, indices, stamp, n_tokens, n_features):
             n_tokens[b] += indptr[rows[t] + 1] - indptr[rows[t]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, feature, place):
     """Number the features of each lane anew, in ascending order, the constant feature last.
 
@@ -129,7 +130,7 @@ def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, 
                 done += 1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _weights(rows, a, y, at, ids, indptr, data, bias, over_S, path, share, common, feature, w):
     """The weights of a lane at its features: v / S and what it has in common."""
     w[:] = 0
@@ -147,7 +148,7 @@ def _weights(rows, a, y, at, ids, indptr, data, bias, over_S, path, share, commo
             w[last] += f * bias
 
 
-@njit(cache=True, nogil=True)
+@loop
 def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bias, cost, row_cost,
                 squared, relax, k, k_bias, w):  # fmt: skip
     """Visit the first `live` examples in `order`, at random.
@@ -197,7 +198,7 @@ def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bi
     return live, gap, value
 
 
-@njit(cache=True, nogil=True)
+@loop
 def visit(lanes, ptr, live, order, rows, a, y, numbered, feature_ptr, at, ids, feature, draws,
           indptr, indices, data, norm2, bias, cost, row_cost, squared, relax, over_S, k, k_bias,
           share_bias, path_ptr, path, share, common, measured):  # fmt: skip

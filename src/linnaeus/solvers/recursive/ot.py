@@ -19,8 +19,8 @@ fixed) and over the signs (V fixed) is monotone; the gap
 
     P - D = sum_{i<j} K_ij (|w_i.w_j| - s_ij w_i.w_j) + sum_k (c_k xi_k - sum_p alpha_kp h_kp)
 
-is a true certificate, none of whose terms is negative. `orthogonal_fast` has the loops,
-docs/maths/ot.md the derivation, and `orthogonal_rda` the dual averaging of the paper.
+is a true certificate, none of whose terms is negative. `ot_fast` has the loops,
+docs/maths/ot.md the derivation, and `ot_rda` the dual averaging of the paper.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from scipy.optimize import minimize
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot_fast as fast
-from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Problem, Record, Values, factors
+from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Looks, Problem, Values, factors
 
 STEPS = 20  # in one visit of an example, at most
 ENOUGH = 0.1  # part of the violation at which a visit ends
@@ -72,15 +72,16 @@ def solve(
     sample_weight : (n,); c_k = C weight_k / sum of the weights
     max_iter : sweeps over the examples
     """
-    run = _Ascent(Problem.of(X, t, forest, K, C, bias, sample_weight, dtype), seed)
-    run.run(tol, max_iter)
-    return run.problem.solution(run.weights(), run.n_iter, run.record)
+    problem = Problem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    run = _Ascent(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
+    run.run()
+    return problem.solution(run.weights(), run.looks)
 
 
 class _Ascent:
     """The multipliers, the signs and the weights that they make, while they get better."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: Problem, seed: int, looks: Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.rows, self.bias, self.arrays = problem.rows, problem.bias, problem.arrays
         n_pairs = int(problem.room[self.arrays.cls].sum())
@@ -91,32 +92,31 @@ class _Ascent:
         self.local = problem.local()
         self.signs = np.zeros_like(self.K.pairs)
         self.rng = np.random.default_rng(seed)
-        self.n_iter = 0
-        self.record = Record(problem.scale)
+        self.looks = looks
 
     @one_blas_thread()
-    def run(self, tol: float, max_iter: int) -> None:
+    def run(self) -> None:
         """Sweeps and signs in turn, until the gap is at most `tol` times the objective."""
-        stalled, gap = 0, np.inf
+        stalled = 0
         while True:
-            self._sweeps(gap, max_iter)
+            last = self.looks.gap
+            self._sweeps(last)
             self._turn()
-            last, gap = gap, self._look()
-            stalled = 0 if gap < last else stalled + 1
-            over = self.n_iter >= max_iter or stalled >= PATIENCE
-            if over or self.record.reached(tol):
+            self._look()
+            stalled = 0 if self.looks.gap < last else stalled + 1
+            if stalled >= PATIENCE or not self.looks.go_on():
                 return
 
-    def _sweeps(self, gap: float, max_iter: int) -> None:
+    def _sweeps(self, gap: float) -> None:
         """Sweeps over the examples, until the gap that they meet has fallen enough."""
         first = gap if np.isfinite(gap) else None
-        for _ in range(min(SWEEPS, max_iter - self.n_iter)):
+        for _ in range(min(SWEEPS, self.looks.left)):
             order = self.rng.permutation(self.arrays.cls.size)
             met = fast.sweep(
                 order, self.rows, self.bias, self.problem.norms, self.arrays, self.state,
                 self.local, STEPS, ENOUGH,
             )  # fmt: skip
-            self.n_iter += 1
+            self.looks.n += 1
             first = met if first is None else first
             if met <= FALL * first:
                 break
@@ -132,13 +132,13 @@ class _Ascent:
             self.state.D[:], self.state.L[:] = factors(self.forest, self.K, self.signs)
         fast.up(ptr, above, self.state.D, self.state.L, V)
 
-    def _look(self) -> float:
-        """Measure, and keep what is best; the gap of this point."""
+    def _look(self) -> None:
+        """Measure, and keep what is best."""
         sums = np.zeros(3)
         fast.certify(self.rows, self.bias, self.arrays, self.state, self.local, sums)
         own, _ = self.problem.products(self.state.U)
         dual = sums[2] - 0.5 * float(self.state.D @ own)
-        return self.record.note(self.problem.regulariser(self.weights()) + sums[0], dual)
+        self.looks.measured(self.problem.regulariser(self.weights()) + sums[0], dual)
 
     def weights(self) -> Any:
         """W (d + 1, m)."""

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `orthogonal`: a factorisation without fill, and ascent over the examples.
+"""Loops of `ot`: a factorisation without fill, and ascent over the examples.
 
 A matrix M over nodes whose entries off the diagonal join nodes with their ancestors is L D L', with
 L_af nonzero for ancestors a of f only: a node is eliminated after all below it, and what this
@@ -16,10 +16,10 @@ Weights lie feature by feature, (d + 1, m), the constant feature last.
 
 from __future__ import annotations
 
-from numba import njit
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def factorise(ptr, above, D, L):
     """Make D (m,), the diagonal, and L, the other entries of M, those of L D L', in place.
 
@@ -39,7 +39,7 @@ def factorise(ptr, above, D, L):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@loop
 def down(ptr, above, L, A):
     """A <- L'^-1 A along the nodes, the last axis: weights w from u."""
     for j in range(A.shape[0]):
@@ -49,7 +49,7 @@ def down(ptr, above, L, A):
                 row[f] -= L[e] * row[above[e]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def up(ptr, above, D, L, A):
     """A <- D^-1 L^-1 A along the nodes, the last axis: u from v = M w."""
     for j in range(A.shape[0]):
@@ -60,7 +60,7 @@ def up(ptr, above, D, L, A):
             row[f] /= D[f]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def products(ptr, above, A, own, pairs):
     """Add up a_f.a_f in `own` (m,), and a_f.a_a for all ancestors a in `pairs`."""
     for j in range(A.shape[0]):
@@ -72,7 +72,7 @@ def products(ptr, above, A, own, pairs):
                 pairs[e] += value * row[above[e]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def families(k, forest, local):
     """Find the nodes `loc` of the families on the path of example k, their places `level` on it,
     and where in `loc` the path is, `own`; returns how many nodes there are.
@@ -90,7 +90,7 @@ def families(k, forest, local):
     return n
 
 
-@njit(cache=True, nogil=True)
+@loop
 def look(k, rows, bias, forest, state, local):
     """Scores g and losses h of the families on the path of example k; returns their size."""
     n = families(k, forest, local)
@@ -107,7 +107,7 @@ def look(k, rows, bias, forest, state, local):
     return n
 
 
-@njit(cache=True, nogil=True)
+@loop
 def scores(n, forest, state, local, g):
     """g <- L'^-1 g on the nodes of `local`."""
     for s in range(n):
@@ -116,7 +116,7 @@ def scores(n, forest, state, local, g):
             g[s] -= state.L[begin + r] * g[local.own[r]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def lift(n, forest, state, local, y):
     """y <- D^-1 L^-1 y on the nodes of `local`; returns y' M^-1 y."""
     total = 0.0
@@ -130,7 +130,7 @@ def lift(n, forest, state, local, y):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def measure(n, begin, cost, state, local):
     """The loss of an example, and its part of the gap: c loss - sum_p alpha_p h_p."""
     loss, used = 0.0, 0.0
@@ -141,7 +141,7 @@ def measure(n, begin, cost, state, local):
     return loss, max(0.0, cost * loss - used)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def certify(rows, bias, forest, state, local, sums):
     """The weighted losses, the gap and the multipliers, added up in `sums` (3,)."""
     for k in range(forest.cls.size):
@@ -153,7 +153,7 @@ def certify(rows, bias, forest, state, local, sums):
             sums[2] += state.alpha[forest.start[k] + s]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def collect(rows, bias, forest, state, local, V):
     """Add to V (d + 1, m) what the multipliers make: v = sum_k alpha (e_i - e_j) x_k."""
     for k in range(forest.cls.size):
@@ -168,7 +168,7 @@ def collect(rows, bias, forest, state, local, V):
         add(k, n, rows, bias, local, V)
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add(k, n, rows, bias, local, V):
     """V += x_k y' on the nodes of `local`."""
     loc, y = local.loc, local.y
@@ -181,7 +181,7 @@ def add(k, n, rows, bias, local, V):
             V[-1, loc[s]] += bias * y[s]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def extremes(n, begin, left, alpha, local):
     """The pair to give to and the pair to take from, -1 for none (whose h is 0)."""
     most, least, high, low = -1, -1, 0.0, 0.0
@@ -196,7 +196,7 @@ def extremes(n, begin, left, alpha, local):
     return most, least, high - low if some else 0.0
 
 
-@njit(cache=True, nogil=True)
+@loop
 def move(n, most, least, norm, room, violation, forest, state, local):
     """Take from one pair and give to another, the best amount; returns it."""
     b, dg = local.b, local.dg
@@ -221,7 +221,7 @@ def move(n, most, least, norm, room, violation, forest, state, local):
     return step
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(order, rows, bias, norms, forest, state, local, n_steps, enough):
     """Make the multipliers of the examples better in turn; returns the gap that it met.
 

@@ -14,7 +14,6 @@ square: weights grow by the one and P by the other. Answers are given in the old
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.solvers.numerics.examples import Rows, Solution, squared_norms, weighted_examples
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.recursive import ot_fast as fast
 
 Values = npt.NDArray[np.float64]
@@ -203,34 +203,24 @@ class Problem(NamedTuple):
         fast.products(self.forest.ptr, self.forest.above, W, own, pairs)
         return own, pairs
 
-    def solution(self, W: Any, n_iter: int, record: Record) -> Solution:
+    def solution(self, W: Any, looks: Looks) -> Solution:
         """The answer in the units of the data."""
         W = W.astype(self.rows.data.dtype, copy=False)
         return Solution(
             np.ascontiguousarray(W[:-1].T) / W.dtype.type(self.scale), W[-1] * self.bias,
-            np.array([record.objective]), np.array([record.dual]), n_iter, record.trace,
+            np.array([looks.objective]), np.array([looks.dual]), looks.n, looks.trace,
         )  # fmt: skip
 
 
-class Record:
-    """The value of the answer and the best lower bound, in the units of the data."""
+class Looks(Rounds):
+    """Passes, and what was measured after some of them: the best lower bound is kept.
 
-    def __init__(self, scale: float) -> None:
-        self.unit = scale**2
-        self.objective, self.dual = np.inf, 0.0  # no sum of losses and norms is below 0
-        self.trace: list[dict[str, float]] = []
-        self.began = time.perf_counter()
+    Values are noted in the units of the optimisers, and kept in those of the data.
+    """
 
-    def note(self, objective: float, dual: float) -> float:
-        """Keep what was measured, in the units of the optimisers; the gap in those."""
+    objective, dual = np.inf, 0.0  # no sum of losses and norms is below 0
+
+    def measured(self, objective: float, dual: float) -> None:
         self.objective = objective / self.unit
         self.dual = min(max(self.dual, dual / self.unit), self.objective)
-        gap = self.objective - self.dual
-        seconds = time.perf_counter() - self.began
-        relative = gap / max(1.0, self.objective)
-        self.trace.append({"seconds": seconds, "objective": self.objective, "gap": relative})
-        return float(gap * self.unit)
-
-    def reached(self, tol: float) -> bool:
-        """Is the gap at most `tol` times the objective?"""
-        return self.objective - self.dual <= tol * self.objective
+        self.note(objective, (self.objective - self.dual) * self.unit)

@@ -20,7 +20,7 @@ curvature of f, not sigma, says how far to go. A pass is B steps, each with a pa
 Certificate. With s_t = sign(w_i.w_j) at W_t, Omega(W) >= 1/2 sum_ij s_t K_ij w_i.w_j for all W,
 with equality at W_t; a loss lies above its tangent. Every example is met once a pass, so the mean
 of these quadratics over whole passes lies below P, and its least value is a lower bound of the
-optimum: a - 1/2 tr V' M(s)^-1 V, the dual of `orthogonal` at averaged signs s and multipliers.
+optimum: a - 1/2 tr V' M(s)^-1 V, the dual of `ot` at averaged signs s and multipliers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot_fast, ot_rda_fast
-from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Problem, Record, Values, factors
+from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Looks, Problem, Values, factors
 
 LOOKS = 1.2  # passes between two looks grow by this factor
 HALVINGS = 60  # of the interval that holds sigma
@@ -64,13 +64,14 @@ def solve(
     dtype: Any = np.float64,
     seed: int = 0,
 ) -> Solution:
-    """The weights of the nodes of the forest, as `orthogonal.solve` gives them.
+    """The weights of the nodes of the forest, as `ot.solve` gives them.
 
     The answer is the best of the iterates and averages that were looked at.
     """
-    run = Averaging(Problem.of(X, t, forest, K, C, bias, sample_weight, dtype), seed)
-    run.run(tol, max_iter)
-    return run.problem.solution(run.best, run.n_iter, run.record)
+    problem = Problem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    run = Averaging(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
+    run.run()
+    return problem.solution(run.best, run.looks)
 
 
 def convexity(forest: Forest, K: Coupling) -> float:
@@ -108,7 +109,7 @@ def steps(problem: Problem) -> int:
 class Averaging:
     """The averages, the best weights and the certificate, pass by pass."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: Problem, seed: int, looks: Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.sigma = convexity(self.forest, self.K)
         self.beta = max(0.0, curvature(self.forest, self.K) - self.sigma)
@@ -118,31 +119,30 @@ class Averaging:
         self.local = problem.local()
         self.active = 0.0  # sum of the costs of positive losses
         self.rng = np.random.default_rng(seed)
-        self.n_iter = 0
-        self.record = Record(problem.scale)
+        self.looks = looks
         self.best, self.least = self.mean.W.copy(), self._value(self.mean.W)
 
     @one_blas_thread()
-    def run(self, tol: float, max_iter: int) -> None:
+    def run(self) -> None:
         """Passes and looks, until the gap is at most `tol` times the objective."""
         while True:
-            ahead = max(1, int((LOOKS - 1.0) * self.n_iter))
-            for _ in range(min(ahead, max_iter - self.n_iter)):
+            ahead = max(1, int((LOOKS - 1.0) * self.looks.n))
+            for _ in range(min(ahead, self.looks.left)):
                 self._pass()
             self._keep(self.mean.W)
-            self._keep(self.mean.total / self.n_iter)
-            self.record.note(self.least, self.bound())
-            if self.record.reached(tol) or self.n_iter >= max_iter:
+            self._keep(self.mean.total / self.looks.n)
+            self.looks.measured(self.least, self.bound())
+            if not self.looks.go_on():
                 return
 
     def _pass(self) -> None:
         problem = self.problem
         order = self.rng.permutation(problem.arrays.cls.size)
         self.active += ot_rda_fast.sweep(
-            order, self.n_steps, float(self.n_iter), self.sigma, self.beta, problem.rows,
+            order, self.n_steps, float(self.looks.n), self.sigma, self.beta, problem.rows,
             problem.bias, problem.arrays, self.K, self.local, self.mean,
         )  # fmt: skip
-        self.n_iter += 1
+        self.looks.n += 1
 
     def _value(self, W: Values) -> float:
         """P(W)."""
@@ -159,8 +159,8 @@ class Averaging:
     def bound(self) -> float:
         """The least value of the mean quadratic, a lower bound of the optimum."""
         mean, forest = self.mean, self.forest
-        D, L = factors(forest, self.K, mean.signs / self.n_iter)
-        U = mean.V / self.n_iter
+        D, L = factors(forest, self.K, mean.signs / self.looks.n)
+        U = mean.V / self.looks.n
         ot_fast.up(forest.ptr, forest.above, D, L, U)
         own, _ = self.problem.products(U)
-        return self.active / self.n_iter - 0.5 * float(D @ own)
+        return self.active / self.looks.n - 0.5 * float(D @ own)

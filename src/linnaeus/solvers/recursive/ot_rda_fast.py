@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `orthogonal_rda`: subgradients of the losses, example by example, and proximal steps.
+"""Loops of `ot_rda`: subgradients of the losses, example by example, and proximal steps.
 
 The loss of example k is c_k max(0, h_p), h_p = 1 - w_i.x_k + w_j.x_k over its pairs p = (i, j).
 With the greatest h_p > 0 it has the subgradient -c_k (e_i - e_j) x_k', which touches the nonzeros
@@ -8,18 +8,17 @@ of x_k in two columns of the weights. A step touches all weights once:
     R += (M(s) - sigma) W / B,    W <- (V - R) / (sigma tau + beta / B)
 
 for B steps a pass, tau passes, V the sum of c_k (e_i - e_j) x_k' and R that of the subgradients of
-the regulariser less sigma/2 ||W||^2. Arrays lie as in `orthogonal_fast`: (d + 1, m), the constant
+the regulariser less sigma/2 ||W||^2. Arrays lie as in `ot_fast`: (d + 1, m), the constant
 feature last.
 """
 
 from __future__ import annotations
 
-from numba import njit
-
+from linnaeus.compiled import loop
 from linnaeus.solvers.recursive.ot_fast import families
 
 
-@njit(cache=True, nogil=True)
+@loop
 def worst(k, rows, bias, forest, W, local):
     """The pair with the greatest h, as places in `local.loc`, and h; 0 where none is positive."""
     n = families(k, forest, local)
@@ -39,7 +38,7 @@ def worst(k, rows, bias, forest, W, local):
     return high, loc[i], loc[j]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def losses(rows, bias, forest, W, local):
     """sum_k c_k xi_k."""
     total = 0.0
@@ -48,7 +47,7 @@ def losses(rows, bias, forest, W, local):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def push(k, i, j, c, rows, bias, V):
     """V += c (e_i - e_j) x_k'."""
     for q in range(rows.indptr[k], rows.indptr[k + 1]):
@@ -59,7 +58,7 @@ def push(k, i, j, c, rows, bias, V):
     V[-1, j] -= c * bias
 
 
-@njit(cache=True, nogil=True)
+@loop
 def proximal(forest, coupling, sigma, part, weight, mean):
     """Add to the sums what the regulariser has at W, with `part` of a pass, and step.
 
@@ -89,7 +88,7 @@ def proximal(forest, coupling, sigma, part, weight, mean):
                 mean.dots[e] += w[f] * w[above[e]]
 
 
-@njit(cache=True, nogil=True)
+@loop
 def sweep(order, n_steps, done, sigma, beta, rows, bias, forest, coupling, local, mean):
     """A pass over the examples in `n_steps` steps, `done` passes after the start.
 

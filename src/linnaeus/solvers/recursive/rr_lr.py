@@ -212,11 +212,7 @@ def _alternate(
 
 
 def _joint_result(answer: rr_lr_tree.Answer, bias: float) -> Joint:
-    trace = [
-        {"seconds": seconds, "objective": value, "gap": gap / max(1.0, abs(value))}
-        for seconds, value, gap in answer.trace
-    ]
-    n_rounds = -(-answer.n_passes // PASSES)
+    n_rounds, trace = -(-answer.n_passes // PASSES), answer.trace
     return _result(answer.objective, answer.W_T, answer.W_I, answer.dual, bias, n_rounds, trace)
 
 

@@ -16,7 +16,6 @@ class learns has gone up the tree and down again; here it is known to all classe
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of, pivots
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, squared_norms
+from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.recursive import rr_lr_tree_fast as increments
 from linnaeus.solvers.recursive.rr_svm import Structure
 
@@ -73,7 +73,7 @@ class Answer(NamedTuple):
     objective: float
     dual: float
     n_passes: int
-    trace: list[tuple[float, float, float]]  # seconds, objective, gap
+    trace: list[Record]
 
 
 def solve(
@@ -95,12 +95,12 @@ def solve(
     """
     run = _Run(X, Y, tree, cost, weight, bias, tol, dtype)
     by_newton = newton.suits(*X.shape)
+    run.rounds.limit = 0 if by_newton else max_iter
     n_first = 0 if by_newton else coordinate_ascent.FIRST_LOOK
-    limit = 0 if by_newton else max_iter
-    if not coordinate_ascent.ascend(run, X.shape[0], n_first, limit, seed):
-        run.finish(max_iter - run.n_iter)
+    if not coordinate_ascent.ascend(run, X.shape[0], n_first, seed):
+        run.finish(max_iter - run.rounds.n)
     W_T, W_I = (np.ascontiguousarray(W.T) for W in (run.W, run.inner))
-    return Answer(W_T, W_I, run.objective, run.dual, run.n_iter, run.trace)
+    return Answer(W_T, W_I, run.objective, run.dual, run.rounds.n, run.rounds.trace)
 
 
 class _Run:
@@ -121,9 +121,8 @@ class _Run:
         self.y[Y.nonzero()] = 1
         self.z = np.empty(K, dtype=dtype)
         self.work, self.nodes = np.empty((9, K)), np.empty((2, tree.parent.size))
-        self.objective, self.dual, self.n_iter = np.inf, -np.inf, 0
-        self.trace: list[tuple[float, float, float]] = []
-        self.began = time.perf_counter()
+        self.objective, self.dual = np.inf, -np.inf
+        self.rounds = Rounds(0, self.target)
         self.inner = np.zeros((X.shape[1] + 1, tree.parent.size - K), dtype=dtype)
         self.W, self.r, self.pi = self._prior(X.shape[1], dtype)
 
@@ -165,11 +164,7 @@ class _Run:
     def _note(self, objective: float, gap: float) -> None:
         self.objective = objective
         self.dual = min(max(self.dual, objective - gap), objective)
-        seconds = time.perf_counter() - self.began
-        self.trace.append((seconds, self.objective, self.objective - self.dual))
-
-    def totals(self) -> tuple[float, float]:
-        return self.objective - self.dual, self.objective
+        self.rounds.note(self.objective, self.objective - self.dual)
 
     def narrow(self) -> None:
         """Nothing to leave out: the classes belong together."""
@@ -185,7 +180,7 @@ class _Run:
             max_passes=max_passes,
         )  # fmt: skip
         self.inner, self.W = np.hsplit(self._weights(found.W), [self.inner.shape[1]])
-        self.n_iter += found.n_passes
+        self.rounds.n += found.n_passes
         self._note(float(found.value[0]), float(found.value[0] - found.bound[0]))
 
     def _weights(self, B: FloatArray) -> FloatArray:

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from linnaeus.compiled import loop
 
 
-@njit(cache=True, nogil=True)
+@loop
 def extend(tree, W, inner):
     """inner (rows, internal) = the internal nodes that minimise the energy given leaves W.
 
@@ -48,7 +49,7 @@ def extend(tree, W, inner):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop
 def to_weights(tree, B, W):
     """W (rows, nodes): w_v = b_v sqrt(inverse_v) - edge_v inverse_v w_parent."""
     for j in range(B.shape[0]):
@@ -59,7 +60,7 @@ def to_weights(tree, B, W):
             W[j, v] = w
 
 
-@njit(cache=True, nogil=True)
+@loop
 def from_weights(tree, W, B):
     """The inverse of `to_weights`."""
     for j in range(W.shape[0]):
@@ -70,7 +71,7 @@ def from_weights(tree, W, B):
             B[j, v] = w / math.sqrt(tree.inverse[v])
 
 
-@njit(cache=True, nogil=True)
+@loop
 def add_gradient(tree, G, squared, out):
     """out (rows, nodes) += the gradient in B from that in W, G (rows, leaves).
 

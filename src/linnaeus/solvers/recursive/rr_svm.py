@@ -70,7 +70,7 @@ class Leaf(NamedTuple):
     """A block of leaves between two visits: dual variables (over S) and what they add up to."""
 
     columns: npt.NDArray[np.int64]
-    task: svm.Task
+    task: svm.SvmTask
     alpha: Any = None  # (n, lanes) csr
     U: Any = None  # (lanes, d + 1)
     n_epochs: int = INNER_EPOCHS  # 0 only measures
@@ -93,7 +93,7 @@ def visit_leaves(
     """One step of a block of leaves around the present mean: measure, then descend."""
     mean = means(mix, leaf.columns, W_I) if W_I.size else None
     task = leaf.task._replace(mean=mean)
-    run = svm.Run(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    run = svm.SvmRun(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
     lanes = run.alpha.shape[1]
     if leaf.alpha is None:  # the first visit: from nothing
         zero = np.zeros(lanes)
@@ -177,7 +177,7 @@ def solve(
             executor=executor,
         )  # fmt: skip
     shared = svm.shared_arrays(X, weight, bias, dtype)
-    options = svm.Options(loss == "squared_hinge", float(bias), tol, 0, seed, 0.0, True)
+    options = svm.SvmOptions(loss == "squared_hinge", float(bias), tol, 0, seed, 0.0, True)
     outer = _Outer(structure, X.shape[1], dtype, schedule, share_bias)
     cost = C / structure.S if class_weight is None else C / structure.S * class_weight
     cost = np.broadcast_to(cost, (2, Y.shape[1]))
@@ -232,7 +232,7 @@ class _Outer:
         self.mixed = Mixing(MEMORY)
 
     def leaf_blocks(
-        self, Y: sp.csc_array, cost: Any, options: svm.Options, dtype: Any
+        self, Y: sp.csc_array, cost: Any, options: svm.SvmOptions, dtype: Any
     ) -> list[list[Leaf]]:
         """The blocks of leaves of every group."""
         out, number = [], 0
@@ -241,7 +241,7 @@ class _Outer:
             for k in range(0, leaves.size, svm.LANES):
                 columns = leaves[k : k + svm.LANES].astype(np.int64)
                 here = np.ascontiguousarray(cost[:, columns], dtype=dtype)
-                task = svm.Task(number, sp.csr_array(Y[:, columns]), here, None, None, options)
+                task = svm.SvmTask(number, sp.csr_array(Y[:, columns]), here, None, None, options)
                 blocks.append(Leaf(columns, task))
                 number += 1
             out.append(blocks)

@@ -1,0 +1,203 @@
+"""The correlated multinomial logit: a Bayesian softmax model over a tree, by MCMC.
+
+    p(k | x) = softmax_k(w_k.x),  w_k = sum of phi_n over the path to k,
+    phi_n ~ N(0, 1/alpha_parent(n)),  alpha ~ Gamma(a, b)
+
+[Shahbaba2007]; corrMNL in Table VII of [GopalYang2015]. `linnaeus.solvers.bayes.corrmnl` has the
+sampler.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import log_softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from linnaeus.errors import UserError
+from linnaeus.estimators._base import check_positive
+from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
+from linnaeus.execution import executor
+from linnaeus.solvers.bayes import corrmnl
+from linnaeus.solvers.bayes.hblr_model import Tree, tree_of
+from linnaeus.solvers.numerics import hmc
+from linnaeus.taxonomy import Taxonomy
+
+RHAT = 1.05  # above it chains disagree
+ESS = 100  # independent draws that an answer should rest on
+
+
+class CorrelatedMNL(Multiclass):
+    """Probabilities of classes averaged over draws from the posterior. For small data only.
+
+    The weights of a class are the sum of increments along its path, so classes that share a path
+    have correlated weights. An iteration costs some 10 gradients of the whole data: 10,000 samples
+    with 80 features and 63 classes take minutes. More than 100,000 increments are refused: use
+    `HBLR` with model="M1", whose posterior is an approximation of this one.
+
+    Parameters
+    ----------
+    taxonomy : a tree or forest, whose leaves are the classes; None for the labels that occur
+    a, b : shape and rate of the Gamma prior of every precision; with a <= 1 increments have an
+        infinite variance, and chains mix badly where classes can be separated
+    n_samples : iterations that are kept, of each chain
+    n_burn_in : iterations before these, in which the sampler is tuned
+    n_chains : chains that start independently
+    target_acceptance : what the step is tuned to
+    fit_intercept : add a constant feature of size `intercept_scaling`, with a prior like any other
+    callback : called with the iterations done and those to do, now and then
+    n_jobs : threads over chains; -1 for all cores. The result does not depend on it.
+    random_state : seed
+
+    Attributes
+    ----------
+    coef_, intercept_ : (n_classes, n_features) and (n_classes,), posterior means; one row for two
+        exclusive classes
+    precision_ : {inner node: posterior mean of the precision of its children}; None stands for the
+        node above several roots
+    draws_, basis_ : 200 draws of the weights at most, evenly spaced, (n_draws, n_classes, rank), in
+        the directions basis_ (n_features [+ 1], rank); together no more than 20 million numbers.
+        Predictions are means over these.
+    rhat_, ess_ : R-hat and effective sample size of "log_likelihood", "log_precision" and "coef"
+        (up to 200 weights, evenly chosen); [Vehtari2021]
+    acceptance_, divergences_ : (n_chains,) after the burn-in
+    n_gradients_, n_iter_ : of all chains, and iterations of each
+    classes_, taxonomy_
+
+    Warns where an R-hat is above 1.05 or an effective sample size below 100.
+
+    Examples
+    --------
+    >>> from linnaeus import CorrelatedMNL, Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]] * 5
+    >>> model = CorrelatedMNL(tax, n_samples=800, n_burn_in=400, random_state=0)
+    >>> model.fit(X, ["cat", "dog", "oak"] * 5).predict([[-0.9, -0.8]])
+    array(['oak'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        a: float = 2.0,
+        b: float = 1.0,
+        n_samples: int = 1500,
+        n_burn_in: int = 1000,
+        n_chains: int = 2,
+        *,
+        target_acceptance: float = 0.8,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        callback: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.a = a
+        self.b = b
+        self.n_samples = n_samples
+        self.n_burn_in = n_burn_in
+        self.n_chains = n_chains
+        self.target_acceptance = target_acceptance
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- fitting ----------------------------------------------------------------------------
+
+    def _dtype(self, X: sp.csr_array) -> Any:
+        return np.dtype(np.float64)
+
+    def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
+        self._check_parameters()
+        t, K = self._one_class(Y), Y.shape[1]
+        grown = self.targets_.taxonomy or Taxonomy.flat(range(K))
+        tree = rooted(grown)
+        d = X.shape[1] + bool(self._bias())
+        corrmnl.check_size(X.shape[0], d, tree.n_nodes - 1, K)
+        data = corrmnl.reduce(X, t, self._bias(), weight)
+        self.basis_ = data.basis
+        names: Any = self.targets_.names if self.targets_.taxonomy is None else grown.nodes
+        inner = np.unique(tree.parent[tree.parent >= 0]).tolist()
+        owners = [names[v] if v < len(grown) else None for v in inner]
+        plan = corrmnl.Plan(
+            int(self.n_burn_in), int(self.n_samples), int(self.n_chains), self.target_acceptance
+        )
+        found = corrmnl.sample(
+            data, tree, (self.a, self.b), plan, seed=seed, executor=executor(self.n_jobs),
+            callback=self.callback,
+        )  # fmt: skip
+        return found, owners
+
+    def _check_parameters(self) -> None:
+        check_positive(
+            a=self.a, b=self.b, n_samples=self.n_samples, n_burn_in=self.n_burn_in,
+            n_chains=self.n_chains,
+        )  # fmt: skip
+        if self.n_samples < 8:
+            raise UserError(f"n_samples is {self.n_samples}. Use 8 or more, to compare halves.")
+        if not 0 < self.target_acceptance < 1:
+            raise UserError(
+                f"target_acceptance is {self.target_acceptance}. Use a number between 0 and 1."
+            )
+
+    def _store(self, solution: tuple[corrmnl.Posterior, list[Any]]) -> None:
+        found, owners = solution
+        W = found.mean @ self.basis_.T
+        W = W[1:] - W[:1] if self.targets_.binary else W
+        bias = self._bias()
+        self.coef_ = np.ascontiguousarray(W[:, :-1] if bias else W)
+        self.intercept_ = W[:, -1] * bias if bias else np.zeros(len(W))
+        self.draws_ = found.draws
+        self.precision_ = dict(zip(owners, found.precision.tolist(), strict=True))
+        self.acceptance_, self.divergences_ = found.acceptance, found.divergences
+        self.n_gradients_ = found.n_gradients
+        self.n_iter_ = int(self.n_burn_in) + int(self.n_samples)
+        self.rhat_ = {name: hmc.rhat(draws) for name, draws in found.watched.items()}
+        self.ess_ = {name: hmc.ess(draws) for name, draws in found.watched.items()}
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say where the chains are not to be trusted."""
+        rhat = max(float(np.nanmax(v)) for v in self.rhat_.values() if np.isfinite(v).any())
+        ess = min(float(np.nanmin(v)) for v in self.ess_.values() if np.isfinite(v).any())
+        if rhat > RHAT or ess < ESS:
+            warnings.warn(
+                f"The chains of CorrelatedMNL have an R-hat of up to {rhat:.3f} (should be below "
+                f"{RHAT}) and an effective sample size of as few as {ess:.0f} (should be above "
+                f"{ESS}), with {self.divergences_.sum()} divergences. Raise n_burn_in and "
+                f"n_samples, or scale the features to a range near 1.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # -- answers ----------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class: the mean over the draws that were kept."""
+        return exclusive_probabilities(self.decision_function(X), self.targets_)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Logarithms of the mean probabilities; the log odds alone for two exclusive classes."""
+        bias = self._bias()
+        Z = np.asarray(X @ (self.basis_[:-1] if bias else self.basis_))
+        Z = Z + bias * self.basis_[-1] if bias else Z
+        total = np.full((Z.shape[0], self.draws_.shape[1]), -np.inf)
+        for W in self.draws_:
+            np.logaddexp(total, log_softmax(Z @ W.T, axis=1), out=total)
+        total -= np.log(len(self.draws_))
+        return total[:, [1]] - total[:, [0]] if self.targets_.binary else total
+
+
+def rooted(taxonomy: Taxonomy) -> Tree:
+    """The tree of a taxonomy, with one more node above its roots unless there is a single one."""
+    parent, roots = taxonomy.tree.parent.astype(np.int64), taxonomy.root_numbers
+    if roots.size > 1 or taxonomy.n_children[roots[0]] == 0:
+        parent[roots] = len(taxonomy)
+        parent = np.append(parent, -1)
+    return tree_of(parent, taxonomy.leaf_numbers)

@@ -1,0 +1,182 @@
+"""H-RLS: regularised least squares at every node, decided from the top down.
+
+[Rousu2006] section 5 (after Cesa-Bianchi, Conconi and Gentile); the problem: `solvers.linear.hrls`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from linnaeus.errors import UserError
+from linnaeus.estimators import _targets
+from linnaeus.estimators._kernel import KernelClassifier
+from linnaeus.inference.rows import score_blocks
+from linnaeus.solvers.linear import hrls
+from linnaeus.taxonomy import Dag, Taxonomy
+
+
+class HierarchicalRLS(KernelClassifier):
+    """Least squares at every node among the examples of its parents; prediction top-down.
+
+    A node is on if its parents are and its margin is positive. With one label per sample the
+    best root is taken, then the best child, as long as its margin is positive or nothing was
+    taught at the node reached.
+
+    Parameters
+    ----------
+    taxonomy : the taxonomy; None for classes without a hierarchy
+    C : weight of the squared errors; 1 in the paper
+    kernel : "linear", "precomputed" or a kernel with `gram` (`linnaeus.kernels`)
+    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    margins : keep the Cholesky factors, one for each set of siblings, that the exact margins need:
+        min(n, d)^2 numbers for n examples of the parents and d features. Without them
+        `decision_function` gives ridge scores: other sizes, but the same signs and labels.
+
+    Attributes
+    ----------
+    classes_ : all nodes of the taxonomy
+    coef_, intercept_ : (n_classes, n_features) and (n_classes,), for the linear kernel
+    dual_coef_ : (n_samples, n_classes), for other kernels
+    objective_, dual_objective_, gap_, n_iter_, trace_ : of the closed-form solution
+
+    Examples
+    --------
+    >>> from linnaeus import Taxonomy
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
+    >>> HierarchicalRLS(tax).fit(X, ["cat", "dog", "oak"]).predict([[0.1, 0.9]])
+    array(['oak'], dtype='<U6')
+    """
+
+    def __init__(
+        self,
+        taxonomy: Taxonomy | None = None,
+        C: float = 1.0,
+        kernel: Any = "linear",
+        *,
+        fit_intercept: bool = False,
+        intercept_scaling: float = 1.0,
+        margins: bool = True,
+    ) -> None:
+        self.taxonomy = taxonomy
+        self.C = C
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.margins = margins
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from examples; `y` and `sample_weight` as in the other estimators."""
+        began = time.perf_counter()
+        features, K, Y, weight = self._prepared(X, y, sample_weight)
+        found = hrls.solve(
+            Y, self._dag(), X=features, K=K, C=self.C, weight=weight, keep_factors=self.margins
+        )
+        self.families_ = found.families
+        if features is not None:
+            self.coef_, self.intercept_ = self._split(found.W)
+            self.rows_: Any = features if not all(f.primal for f in found.families) else None
+        else:
+            self.dual_coef_ = found.A
+        self._keep(found, time.perf_counter() - began)
+        return self
+
+    def _keep(self, found: hrls.Ridge, seconds: float) -> None:
+        """The certificate of a closed form: the gap is what rounding left."""
+        self.objective_, self.dual_objective_ = found.objective, found.dual
+        self.gap_ = max(0.0, found.objective - found.dual) / max(1.0, abs(found.objective))
+        self.n_iter_ = 1
+        self.trace_ = [{"seconds": seconds, "objective": found.objective, "gap": self.gap_}]
+
+    def decision_function(self, X: Any, self_kernel: Any = None) -> np.ndarray:
+        """The margin of every node; (n,) for two exclusive classes without a taxonomy.
+
+        self_kernel : (n,) K(x, x) of the rows, for a precomputed kernel; 1 if not given, as a
+            normalised kernel has it
+        """
+        new = self._new_inputs(X)
+        out = self._outputs(new)
+        if self.margins:
+            new = self._with_constant(new) if self._is_linear() else new
+            diagonal = self._self_kernels(X, new, self_kernel)
+            for at in score_blocks(new.shape[0], max(new.shape[1], len(self.classes_))):
+                self._shrink(new[at], diagonal[at], out[at])
+        return out.ravel() if self.targets_.binary else out
+
+    def predict(self, X: Any) -> Any:
+        """Labels in the form that was taught, from the top down."""
+        scores = self._outputs(self._new_inputs(X))
+        if self.targets_.binary:
+            return self.classes_[(scores[:, 0] > 0).astype(int)]
+        if self.targets_.one:
+            margins = self.decision_function(X) if self.margins else scores
+            return self.classes_[descend(self._dag(), margins, self._taught())]
+        on = sp.csr_array(scores > 0, dtype=np.int8)
+        return _targets.answer(self.targets_, on, self.taxonomy_)
+
+    def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
+        """Turn scores p into margins p / (1 + C q)."""
+        for family in self.families_:
+            points: Any = None
+            against: Any = None
+            if family.primal:
+                points = new.toarray()
+            elif self._is_linear():
+                against = (new @ self.rows_[family.rows].T).toarray()
+            else:
+                against = new[:, family.rows]
+            q = hrls.leverages(family, points, against, diagonal)
+            scores[:, family.nodes] /= (1.0 + self.C * q)[:, None]
+
+    def _self_kernels(self, X: Any, new: Any, given: Any) -> np.ndarray:
+        """K(x, x) of new points."""
+        if self._is_linear():
+            return np.asarray(new.multiply(new).sum(axis=1)).ravel()
+        if self._kernel_is("precomputed"):
+            values = np.ones(new.shape[0]) if given is None else np.asarray(given, dtype=float)
+            if values.shape != (new.shape[0],):
+                raise UserError(
+                    f"self_kernel has shape {values.shape}, but X has {new.shape[0]} rows. "
+                    f"Give K(x, x) of each."
+                )
+            return values + self._bias() ** 2
+        return np.asarray(self.kernel.diagonal(X), dtype=float) + self._bias() ** 2
+
+    def _dag(self) -> Dag:
+        if self.taxonomy_ is not None:
+            return self.taxonomy_.dag
+        return Taxonomy.flat(range(1 if self.targets_.binary else len(self.classes_))).dag
+
+    def _taught(self) -> np.ndarray:
+        """Which nodes were labels of training examples."""
+        check_is_fitted(self)
+        return np.isin(np.array(self.targets_.names, dtype=object), self.targets_.form.names)
+
+
+def descend(dag: Dag, margins: np.ndarray, taught: np.ndarray) -> np.ndarray:
+    """One node per row: from the best root on to the best child.
+
+    A row stays where a label was taught and no margin below is positive. Only nodes that were
+    taught, or lie above such nodes, are entered.
+    """
+    n_nodes = margins.shape[1]
+    leads = taught.copy()
+    for v in range(n_nodes - 1, -1, -1):
+        if leads[v]:
+            leads[dag.parents[dag.parent_ptr[v] : dag.parent_ptr[v + 1]]] = True
+    roots = np.flatnonzero((np.diff(dag.parent_ptr) == 0) & leads)
+    at: np.ndarray = roots[np.argmax(margins[:, roots], axis=1)]
+    for v in range(n_nodes):
+        below = dag.children[dag.child_ptr[v] : dag.child_ptr[v + 1]]
+        below = below[leads[below]]
+        here = np.flatnonzero(at == v)
+        if below.size and here.size:
+            part = margins[np.ix_(here, below)]
+            goes = (part.max(axis=1) > 0) | (not taught[v])
+            at[here[goes]] = below[np.argmax(part[goes], axis=1)]
+    return at

@@ -1,7 +1,0 @@
-"""Choosing settings by cross-validation: C, losses, decision rules and options of the features."""
-
-from linnaeus.search.grid import Space, make_space, parse_grid
-from linnaeus.search.result import Tuned, setting
-from linnaeus.search.search import tune
-
-__all__ = ["Space", "Tuned", "make_space", "parse_grid", "setting", "tune"]

@@ -1,0 +1,88 @@
+"""The rounds of a solver: how many, what each of them reached, and when it is enough.
+
+    rounds = Rounds(max_iter, tol)
+    for _ in rounds:
+        ...                                    one round
+        rounds.note(objective, gap)            its certificate, P and P - D
+
+goes on until P - D <= tol max(floor, |P|), or for `max_iter` rounds. Where passes over the data are
+counted in place of rounds, `while rounds.go_on()` and `rounds.n += 1` do the same. A certificate of
+another kind is entered by `enter`, and says itself when it is `done`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+Record = dict[str, float]  # seconds, objective, gap; the gap is relative: (P - D) / max(1, |P|)
+
+
+class Rounds:
+    """The number `n` of rounds so far, their trace, and whether the last certificate is enough.
+
+    `gap` is what was last noted, `target` the one that would have been enough.
+
+    unit : what objective and gap are divided by in the trace
+    """
+
+    def __init__(
+        self, limit: int, tol: float = 0.0, *, floor: float = 0.0, unit: float = 1.0
+    ) -> None:
+        self.limit, self.tol, self.floor, self.unit = limit, tol, floor, unit
+        self.n, self.done, self.gap, self.target = 0, False, math.inf, 0.0
+        self.trace: list[Record] = []
+        self.began = time.perf_counter()
+
+    def __iter__(self) -> Iterator[int]:
+        while self.go_on():
+            self.n += 1
+            yield self.n
+
+    def go_on(self) -> bool:
+        """Whether there is another round: it is not enough yet, and there may be more."""
+        return not self.done and self.n < self.limit
+
+    @property
+    def left(self) -> int:
+        """How many rounds there may still be."""
+        return self.limit - self.n
+
+    def note(self, objective: float, gap: float, **more: float) -> bool:
+        """Enter the certificate P and P - D; whether it is enough."""
+        seconds = time.perf_counter() - self.began
+        self.trace.append(record(seconds, objective / self.unit, gap / self.unit) | more)
+        self.gap, self.target = gap, self.tol * max(self.floor, abs(objective))
+        self.done = bool(gap <= self.target)
+        return self.done
+
+    def enter(self, **values: float) -> Record:
+        """Enter what a round reached, by whatever names."""
+        self.trace.append({"seconds": time.perf_counter() - self.began, **values})
+        return self.trace[-1]
+
+
+def record(seconds: float, objective: float, gap: float) -> Record:
+    """An entry of a trace from P and P - D."""
+    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
+
+
+def joined_traces(traces: Sequence[list[Record]], seconds: float | None = None) -> list[Record]:
+    """The sums of problems that were solved side by side, in so many seconds.
+
+    A problem that has ended keeps its last record. Without `seconds` those of all are added.
+    """
+    last = max(map(len, traces))
+    table = np.array([[_values(r) for r in t + t[-1:] * (last - len(t))] for t in traces])
+    total = table.sum(axis=0)
+    share = 1.0 if seconds is None else seconds / max(float(total[-1, 0]), 1e-12)
+    return [record(s * share, objective, gap) for s, objective, gap in total.tolist()]
+
+
+def _values(entry: Record) -> tuple[float, float, float]:
+    """Seconds, P and P - D."""
+    size = max(1.0, abs(entry["objective"]))
+    return entry["seconds"], entry["objective"], entry["gap"] * size
