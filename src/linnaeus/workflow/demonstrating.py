@@ -97,7 +97,7 @@ def demo(
 def _checked(place: Path) -> Path:
     """A folder to write into, found out before the work: a new one, or one of an earlier run."""
     if place.is_dir() and any(place.iterdir()) and not (place / "model").is_dir():
-        raise UserError(f"The folder {place} is not empty. Choose another folder.")
+        raise UserError(f"The folder {place} is not empty. Choose another with --output.")
     if place.exists() and not place.is_dir():
         raise UserError(f"{place} is a file. Choose a folder that does not exist yet.")
     return place
