@@ -75,7 +75,7 @@ def made_pages() -> dict[str, str]:
 
 
 def _table_of_methods() -> str:
-    from linnaeus.methods import INFO
+    from linnaeus.model.methods import INFO
 
     rows = ["| method | when | cost | limits |", "|---|---|---|---|"]
     for name, info in INFO.items():

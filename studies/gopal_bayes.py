@@ -9,7 +9,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from linnaeus.methods import make
+from linnaeus.model import make
 from studies import gopal_views as views
 from studies.figures_gopal import BAYES, NAMES
 from studies.gopal_data import intercept_of

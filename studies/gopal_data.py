@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from linnaeus import Taxonomy
-from linnaeus.collection import Collection
-from linnaeus.io import read_collection
+from linnaeus.io import Collection, read_collection
 from linnaeus.text import TfidfVectorizer
 
 CLOSED = "-closed"

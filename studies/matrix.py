@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus.io import read_collection
-from linnaeus.methods import METHODS
-from linnaeus.model import MANY_CLASSES, MANY_ROWS, unsuited
+from linnaeus.model import MANY_CLASSES, MANY_ROWS, METHODS, unsuited
 from studies import recommend
 from studies.rankings import NAME, friedman_tests
 from studies.results import Cell, Outcome

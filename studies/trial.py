@@ -24,9 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from linnaeus.collection import Collection, Part
 from linnaeus.experiments import compare
-from linnaeus.io import read_collection
+from linnaeus.io import Collection, Part, read_collection
 
 MEMORY = 12 * 2**30  # bytes of address space
 PATIENCE = 10  # wall seconds for a CPU second

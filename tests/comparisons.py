@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import Taxonomy
-from linnaeus.collection import Part
 from linnaeus.experiments import Comparison, MethodResult, Setting
 from linnaeus.experiments.cost import PEAK, Cost
 from linnaeus.experiments.method_result import Answers, judge
+from linnaeus.io.collection import Part
 
 NASTY = "<script>alert('x')</script> & \"co\""
 

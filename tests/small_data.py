@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linnaeus import Taxonomy
-from linnaeus.collection import Part
+from linnaeus.io.collection import Part
 
 TREE = Taxonomy.from_edges(
     [("animal", "cat"), ("animal", "dog"), ("plant", "oak"), ("plant", "rose")]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import linnaeus
-from linnaeus.methods import METHODS
+from linnaeus.model.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 NAMES = {**METHODS, "graph-m3": "GraphM3"}  # with the one that is no method of the command line

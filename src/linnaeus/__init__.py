@@ -54,7 +54,6 @@ _EXPORTS = {
     "save": "linnaeus.storage",
 }
 _MODULES = (
-    "collection",
     "decisions",
     "errors",
     "experiments",
@@ -66,7 +65,6 @@ _MODULES = (
     "kernels",
     "labels",
     "losses",
-    "methods",
     "metrics",
     "model",
     "report",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.methods import known_methods, make, parse_parameters
+from linnaeus.model.methods import known_methods, make, parse_parameters
 
 TREE = Taxonomy.from_edges(
     [("A", "a0"), ("A", "a1"), ("A", "a2"), ("B", "b0"), ("B", "b1"), ("B", "b2"), ("B", "b3")],

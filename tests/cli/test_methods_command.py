@@ -2,7 +2,7 @@
 
 import json
 
-from linnaeus.methods import METHODS
+from linnaeus.model.methods import METHODS
 
 
 def test_all_methods_with_advice(linnaeus):

@@ -16,7 +16,7 @@ import pytest
 import linnaeus
 from linnaeus.cli.main import run
 from linnaeus.io import write_jsonl
-from linnaeus.methods import METHODS
+from linnaeus.model.methods import METHODS
 from linnaeus.synthetic import newsroom
 
 ROOT = Path(__file__).resolve().parents[2]

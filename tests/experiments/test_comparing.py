@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from comparisons import made_up
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError
 from linnaeus.experiments import FIGURES, compare, comparing, judge_model, verdict
+from linnaeus.io.collection import Collection, Part
 from linnaeus.metrics import evaluate
 from linnaeus.model import train
 from linnaeus.synthetic import newsroom

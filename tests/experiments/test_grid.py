@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.experiments import make_space, parse_grid
 from linnaeus.experiments.best_c import CS
-from linnaeus.methods import METHODS
+from linnaeus.io.collection import Part
+from linnaeus.model.methods import METHODS
 from linnaeus.synthetic import newsroom
 
 NEWS = newsroom(30, 1)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from comparisons import made_up, small_taxonomy
-from linnaeus.collection import Part
 from linnaeus.experiments.mistakes import EXCERPT, Errors, confusions, mistakes, relation
+from linnaeus.io.collection import Part
 
 
 def counted(tax, true, predicted):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from comparisons import small_taxonomy
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.experiments.named_methods import onto, parse_methods
+from linnaeus.io.collection import Part
 
 TAX = small_taxonomy()
 

@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.experiments.search import RulesToJudge, fit_path, quiet_convergence, unconverged
 from linnaeus.features import make_features
-from linnaeus.methods import make
 from linnaeus.metrics import evaluate
+from linnaeus.model.methods import make
 from linnaeus.model.training import targets
 from linnaeus.splits import k_folds
 from linnaeus.synthetic import newsroom

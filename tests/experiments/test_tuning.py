@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from linnaeus import load
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.experiments import search as work
 from linnaeus.experiments import tune
+from linnaeus.io.collection import Part
 from linnaeus.model import train
 from linnaeus.synthetic import newsroom
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.explanation import explain, explain_node
+from linnaeus.io.collection import Part
 from linnaeus.model import train
 
 TREE = Taxonomy.from_edges(

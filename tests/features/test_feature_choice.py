@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.features import KINDS, choose_features, make_features
+from linnaeus.io.collection import Part
 
 
 def texts(*values):

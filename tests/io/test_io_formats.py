@@ -249,7 +249,7 @@ texts = st.text(st.characters(exclude_categories=[]), max_size=20)
 
 @given(st.lists(st.tuples(texts, texts, st.lists(st.sampled_from(["A", "A1", "B"]), unique=True))))
 def test_writing_and_reading_gives_the_same_examples(tmp_path_factory, rows):
-    from linnaeus.collection import Part
+    from linnaeus.io.collection import Part
 
     part = Part(
         labels=[labels for _, _, labels in rows],

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linnaeus import Taxonomy
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError
 from linnaeus.io import read_collection, write_collection, write_csv, write_jsonl, write_svm
+from linnaeus.io.collection import Collection, Part
 
 TREE = Taxonomy.from_edges([("A", "A1"), ("A", "two words"), (None, "B")])
 LABELS = [["A1", "B"], [], ["two words"]]

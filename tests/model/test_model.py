@@ -7,10 +7,10 @@ import scipy.sparse as sp
 import linnaeus
 from linnaeus.decisions.rules import RULES
 from linnaeus.errors import UserError
-from linnaeus.methods import INFO, METHODS, make
 from linnaeus.model import inputs_of, train
 from linnaeus.model.choice import FOR_SEVERAL
 from linnaeus.model.held_out import held_out_splits, hold_out
+from linnaeus.model.methods import INFO, METHODS, make
 from linnaeus.model.training import targets
 from small_data import DAG, TREE, stories, table
 

@@ -6,12 +6,12 @@ import shlex
 import pytest
 
 from linnaeus import Taxonomy, load
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.experiments import tune
-from linnaeus.methods import parse_parameters, write_parameters
+from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model import train
+from linnaeus.model.methods import parse_parameters, write_parameters
 from linnaeus.synthetic import newsroom
 from linnaeus.workflow.predicting import Answers
 from small_data import write_folder

@@ -13,8 +13,8 @@ from storage_objects import TAX, X, Y, assert_same, fitted, text_pipeline
 
 import linnaeus
 from linnaeus import FlatSVM, Taxonomy, decisions, storage
-from linnaeus.collection import Part
 from linnaeus.errors import FormatError, UserError
+from linnaeus.io.collection import Part
 from linnaeus.model import train
 from linnaeus.storage import document
 from linnaeus.synthetic import newsroom

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 
 from linnaeus import FlatLogistic, FlatSVM, Taxonomy, TopDown
 from linnaeus.experiments import label_set_study
-from linnaeus.methods import make
 from linnaeus.metrics.inputs import Pair
 from linnaeus.metrics.significance import count_wins
+from linnaeus.model.methods import make
 from studies import figures_gopal, gopal, gopal_views
 from studies.gopal_data import Problem, every_label, load
 from studies.gopal_methods import BASELINES, TABLE_II

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from linnaeus.collection import Collection, Part
 from linnaeus.io import write_collection
-from linnaeus.methods import METHODS
+from linnaeus.io.collection import Collection, Part
+from linnaeus.model.methods import METHODS
 from linnaeus.synthetic import newsroom
 from linnaeus.taxonomy import Taxonomy
 from studies import matrix

@@ -6,10 +6,10 @@ from importlib.resources import files
 
 import pytest
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
-from linnaeus.methods import INFO, METHODS
+from linnaeus.io.collection import Part
 from linnaeus.model import choose_method, kind_of, unsuited
+from linnaeus.model.methods import INFO, METHODS
 from linnaeus.model.recommendations import advise, recommendations
 from linnaeus.synthetic import newsroom
 from linnaeus.taxonomy import Taxonomy

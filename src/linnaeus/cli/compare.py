@@ -17,6 +17,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
 from linnaeus.errors import UserError
@@ -185,7 +186,6 @@ def compare(
     first, then compares label sets, with standard errors, sign tests (micro F1) and Wilcoxon's
     tests (macro F1).
     """
-    from linnaeus.methods import parse_parameters
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
@@ -197,8 +197,8 @@ def compare(
     }  # fmt: skip
     mode = _mode(given)
     options: dict[str, Any] = {
-        "parameters": parse_parameters(parameter or []), "features": features,
-        "feature_parameters": parse_parameters(feature or []), "hierarchies": hierarchies,
+        "parameters": parse_parameters(parameter), "features": features,
+        "feature_parameters": parse_parameters(feature), "hierarchies": hierarchies,
         "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
     }  # fmt: skip
     own = {name[2:]: v for name, v in given.items() if _is(v) and name not in FLAGS}

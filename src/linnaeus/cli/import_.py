@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from linnaeus.cli.options import Jobs, Json, Quiet, Seed, SkipBad
+from linnaeus.cli.options import Jobs, Json, Quiet, Seed, SkipBad, parse_parameters
 from linnaeus.cli.output import print_json
 
 Kind = Annotated[
@@ -74,9 +74,8 @@ def import_(
     Example: [bold]linnaeus import wipo wipo-alpha -o wipo-d --select D[/bold]
     """
     from linnaeus import workflow
-    from linnaeus.methods import parse_parameters
 
-    options: dict[str, Any] = parse_parameters(parameter or [])
+    options: dict[str, Any] = parse_parameters(parameter)
     named = {"select": select, "hierarchy": hierarchy, "skip_bad": skip_bad or None}
     options |= {name: value for name, value in named.items() if value is not None}
     done = workflow.import_collection(format, source, output, compress=not plain, **options)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from linnaeus.errors import UserError, shorten
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
@@ -84,3 +86,20 @@ Rule = Annotated[
         show_default=False,
     ),
 ]
+
+
+def parse_parameters(given: list[str] | None) -> dict[str, Any]:
+    """Parameters written as name=value; values are numbers, true, false, null, lists or texts.
+
+    >>> parse_parameters(["C=10", "loss=hinge", "fit_intercept=false"])
+    {'C': 10, 'loss': 'hinge', 'fit_intercept': False}
+    """
+    found = {}
+    for text in given or ():
+        from linnaeus.model.methods import value_of
+
+        name, sign, value = text.partition("=")
+        if not (name and sign):
+            raise UserError(f"The parameter {shorten(text)} is not written name=value, as C=10 is.")
+        found[name] = value_of(value)
+    return found

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linnaeus.cli.options import Json, ModelPath
+from linnaeus.cli.options import Json, ModelPath, parse_parameters
 from linnaeus.cli.output import print_json
 
 RuleName = Annotated[
@@ -44,14 +44,13 @@ def rule(
     [bold]linnaeus rule model scut[/bold] switches to one.
     """
     from linnaeus import workflow
-    from linnaeus.methods import parse_parameters
 
     if name is None:
         rows = workflow.list_rules(model)
         print_json(rows) if json else _present(rows)
         return
     changed = workflow.change_rule(
-        model, name, output, data=data, part=part, parameters=parse_parameters(parameter or [])
+        model, name, output, data=data, part=part, parameters=parse_parameters(parameter)
     )
     where = str(model if output is None else output)
     if json:

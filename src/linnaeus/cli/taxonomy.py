@@ -20,6 +20,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     TaxonomyPath,
+    parse_parameters,
 )
 from linnaeus.cli.output import print_json, progress
 from linnaeus.errors import UserError
@@ -192,12 +193,11 @@ def learn(
     Example: [bold]linnaeus taxonomy learn DATA -o learned.tsv --levels 2[/bold]
     """
     from linnaeus import workflow
-    from linnaeus.methods import parse_parameters
 
     options = {"method": method, "metric": metric, "branching": branching, "random_state": seed}
     with progress(quiet or json) as step:
         result = workflow.learn_taxonomy(
-            data, output, to, step, jobs, features, parse_parameters(feature or []),
+            data, output, to, step, jobs, features, parse_parameters(feature),
             levels=_levels(levels), **options,
         )  # fmt: skip
     if json:

@@ -18,6 +18,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
 
@@ -78,12 +79,11 @@ def train(
     An existing model is replaced only when the new one is complete.
     """
     from linnaeus import workflow
-    from linnaeus.methods import parse_parameters
 
     with progress(quiet or json) as step:
         done = workflow.train(
-            data, output, method, parse_parameters(parameter or []), taxonomy=taxonomy,
-            features=features, feature_parameters=parse_parameters(feature or []), rule=rule,
+            data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
+            features=features, feature_parameters=parse_parameters(feature), rule=rule,
             folds=folds, skip_bad=skip_bad, seed=seed, jobs=jobs, step=step,
         )  # fmt: skip
     print_skipped(done.skipped)

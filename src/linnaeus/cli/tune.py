@@ -19,6 +19,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
 from linnaeus.cli.train import TaxonomyFile, line
@@ -94,14 +95,13 @@ def tune(
     looks a little better than it is; judge the model by other rows, with linnaeus evaluate.
     """
     from linnaeus.experiments import parse_grid
-    from linnaeus.methods import parse_parameters
     from linnaeus.workflow import tuning
 
     silent = quiet or json
     with progress(silent) as step:
         found = tuning.tune(
-            data, output, method, parse_parameters(parameter or []), taxonomy=taxonomy,
-            features=features, feature_parameters=parse_parameters(feature or []),
+            data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
+            features=features, feature_parameters=parse_parameters(feature),
             grid=parse_grid(grid) if grid else None, exhaustive=exhaustive, metric=metric,
             folds=folds, journal=journal, fresh=fresh, skip_bad=skip_bad, seed=seed, jobs=jobs,
             step=step, note=None if silent else _note,

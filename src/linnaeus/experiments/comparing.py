@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError
 from linnaeus.experiments.comparison import Comparison, Setting
 from linnaeus.experiments.cost import measure
 from linnaeus.experiments.divisions import Division, Examples, Step, fit_all, reason
 from linnaeus.experiments.method_result import Answers, MethodResult, judge
 from linnaeus.experiments.named_methods import NamedMethod, onto, parse_methods
+from linnaeus.io.collection import Collection, Part
 from linnaeus.model import Model, inputs_of, train
 from linnaeus.splits import Split, k_folds
 from linnaeus.taxonomy import Taxonomy

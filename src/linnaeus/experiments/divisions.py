@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
 from linnaeus.features import choose_features
+from linnaeus.io.collection import Part
 from linnaeus.model import inputs_of
 
 Step = Callable[[str, int, int], None]

@@ -13,12 +13,12 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.decisions.rules import RULES
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.experiments.best_c import CS
 from linnaeus.features import TableFeatures, make_features
-from linnaeus.methods import INFO, make, parse_parameters
+from linnaeus.io.collection import Part
+from linnaeus.model.methods import INFO, make, value_of
 from linnaeus.model.model import OWN
 
 PREFIX = "features."
@@ -124,7 +124,7 @@ def parse_grid(given: Iterable[str]) -> dict[str, list[Any]]:
             )
         if name in found:
             raise UserError(f"The grid names {shorten(name)} twice. Give all its values at once.")
-        found[name] = [parse_parameters([f"{name}={piece}"])[name] for piece in pieces]
+        found[name] = [value_of(piece) for piece in pieces]
     return found
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.experiments.bootstrap import f1_spread
 from linnaeus.experiments.cost import Cost, array_bytes, mean_cost
 from linnaeus.experiments.mistakes import Confusion, Errors, Mistake, confusions, mistakes
 from linnaeus.experiments.pair_tests import RowCounts
+from linnaeus.io.collection import Part
 from linnaeus.metrics import Calibration, Report, calibration, evaluate
 from linnaeus.metrics.inputs import Pair
 from linnaeus.metrics.report import plain_dict

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
+from linnaeus.io.collection import Part
 from linnaeus.losses import difference
 from linnaeus.taxonomy import Taxonomy
 

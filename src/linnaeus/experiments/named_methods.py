@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError, nearest, shorten
-from linnaeus.methods import make
+from linnaeus.io.collection import Part
 from linnaeus.model.choice import FOR_SEVERAL, unsuited
+from linnaeus.model.methods import make
 from linnaeus.taxonomy import Taxonomy
 
 VARIANTS = ("flat", "random", "learned")

@@ -22,7 +22,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from linnaeus.collection import Part
 from linnaeus.decisions.rules import WORDS, score_rules
 from linnaeus.execution import executor
 from linnaeus.experiments.best_c import reusing
@@ -31,8 +30,9 @@ from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.strategy import AlongC, FoldPath, Size
 from linnaeus.experiments.tuned import SettingsTable, short
 from linnaeus.features import make_features
-from linnaeus.methods import make
+from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import Truth, measure
+from linnaeus.model.methods import make
 from linnaeus.model.model import OWN, inputs_of
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy

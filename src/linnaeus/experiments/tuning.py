@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import __version__
-from linnaeus.collection import Part
 from linnaeus.decisions.rules import WORDS
 from linnaeus.errors import UserError, nearest
 from linnaeus.execution import one_blas_thread
@@ -23,6 +22,7 @@ from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.features import choose_features
+from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import choose_method, inputs_of, train
 from linnaeus.model.held_out import held_out_splits
@@ -56,7 +56,7 @@ def tune(
 
     Parameters
     ----------
-    method : a name of `linnaeus.methods.METHODS`; None chooses by the data
+    method : a name of `linnaeus.model.METHODS`; None chooses by the data
     parameters, feature_parameters : fixed ones, which are not searched
     features : "auto" or a kind of `linnaeus.features.KINDS`
     grid : {name: values} to search only these; names are parameters of the method, options of the

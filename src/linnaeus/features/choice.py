@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.features.tables import TableFeatures
+from linnaeus.io.collection import Part
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
 SAMPLE = 500  # texts that are looked at

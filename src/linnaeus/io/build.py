@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
+from linnaeus.io.collection import Part
 from linnaeus.io.rows import Example, SparseRow
 
 _TYPECODES = {"float32": "f", "float64": "d"}

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError, shorten
 from linnaeus.files import stem_and_suffix
 from linnaeus.io.arff import read_arff
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.find import PARTS, find_file, listing
 from linnaeus.io.jsonl import read_jsonl
 from linnaeus.io.labels import Labels, read_label_ids

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError, shorten
 from linnaeus.files import atomic_write
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.svm import ID
 from linnaeus.taxonomy import Taxonomy
 

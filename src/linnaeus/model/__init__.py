@@ -2,13 +2,16 @@
 
 from linnaeus.model.choice import MethodChoice, choose_method, unsuited
 from linnaeus.model.held_out import HeldOut
+from linnaeus.model.methods import INFO, METHODS, make
 from linnaeus.model.model import Model, inputs_of
 from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS, Kind, kind_of
 from linnaeus.model.training import train
 
 __all__ = [
+    "INFO",
     "MANY_CLASSES",
     "MANY_ROWS",
+    "METHODS",
     "HeldOut",
     "Kind",
     "MethodChoice",
@@ -16,6 +19,7 @@ __all__ = [
     "choose_method",
     "inputs_of",
     "kind_of",
+    "make",
     "train",
     "unsuited",
 ]

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
-from linnaeus.methods import INFO
+from linnaeus.io.collection import Part
+from linnaeus.model.methods import INFO
 from linnaeus.model.recommendations import advise, kind_of
 from linnaeus.taxonomy import Taxonomy
 

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import storage
-from linnaeus.collection import Part
 from linnaeus.decisions import Decision
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators._linear import LinearClassifier
+from linnaeus.io.collection import Part
 from linnaeus.metrics import Report, evaluate
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model.held_out import HeldOut

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.features import Choice, choose_features
+from linnaeus.io.collection import Part
 from linnaeus.labels import name_array
-from linnaeus.methods import INFO, make
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
+from linnaeus.model.methods import INFO, make
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
 
@@ -42,7 +42,7 @@ def train(
 ) -> Model:
     """A model of the examples of a part.
 
-    method : a name of `linnaeus.methods.METHODS`; None picks one for the data
+    method : a name of `linnaeus.model.METHODS`; None picks one for the data
     parameters : of the estimator
     features : "auto", a kind of `linnaeus.features.KINDS`, or a fitted transformer
     X : the rows that a fitted transformer makes of the part, where they are known already

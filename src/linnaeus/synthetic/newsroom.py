@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError
+from linnaeus.io.collection import Collection, Part
 from linnaeus.synthetic.newsroom_taxonomy import newsroom_taxonomy
 from linnaeus.synthetic.newsroom_writer import write_story
 

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linnaeus.collection import Collection
 from linnaeus.errors import MissingExtraError, UserError
-from linnaeus.methods import write_parameters
+from linnaeus.io.collection import Collection
+from linnaeus.model.methods import write_parameters
 from linnaeus.workflow.evaluating import Evaluated
 from linnaeus.workflow.parts import Step, train_and_test
 from linnaeus.workflow.training import read_training

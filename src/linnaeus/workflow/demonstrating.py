@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.collection import Collection
 from linnaeus.errors import MissingExtraError, UserError
+from linnaeus.io.collection import Collection
 from linnaeus.model import Model, train
 from linnaeus.workflow.parts import Step
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus import storage
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
+from linnaeus.io.collection import Part
 from linnaeus.metrics import Report
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.parts import Step

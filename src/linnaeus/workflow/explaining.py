@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linnaeus.collection import Part
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.explanation import (
     Explanation,
@@ -17,6 +16,7 @@ from linnaeus.explanation import (
 )
 from linnaeus.explanation import explain as explain_input
 from linnaeus.files import atomic_write
+from linnaeus.io.collection import Part
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
 from linnaeus.workflow.rows import blocks, find_rows

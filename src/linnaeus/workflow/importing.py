@@ -6,8 +6,8 @@ import inspect
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.io.collection import Collection, Part
 
 
 class Imported(NamedTuple):

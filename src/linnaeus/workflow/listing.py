@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.decisions.rules import RULES
-from linnaeus.methods import INFO, METHODS, known_methods, make
+from linnaeus.model.methods import INFO, METHODS, make
 from linnaeus.model.model import OWN
 from linnaeus.model.recommendations import mean_ranks
 from linnaeus.storage import read_about
@@ -15,7 +15,7 @@ from linnaeus.storage import read_about
 
 def list_methods() -> list[dict[str, Any]]:
     """All methods with advice, cost, limits and ranks."""
-    return [_about(name) for name in known_methods()]
+    return [_about(name) for name in METHODS]
 
 
 def _about(name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from linnaeus.collection import Collection, Part
+from linnaeus.io.collection import Collection, Part
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.decisions.top import top_columns
 from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.files import atomic_path, atomic_write, stem_and_suffix
+from linnaeus.io.collection import Part
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
 from linnaeus.workflow.rows import blocks, find_rows

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import scipy.sparse as sp
 
-from linnaeus.collection import Part
 from linnaeus.errors import FormatError, UserError
+from linnaeus.io.collection import Part
 from linnaeus.model import Model
 
 BLOCK = 2048  # rows in memory at a time

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus import storage
-from linnaeus.collection import Part
 from linnaeus.errors import UserError
+from linnaeus.io.collection import Part
 from linnaeus.model import Model
 from linnaeus.model import train as train_model
 from linnaeus.taxonomy import Taxonomy

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from linnaeus.collection import Collection
+from linnaeus.io.collection import Collection
 from linnaeus.io.originals.clus import read_clus
 from linnaeus.io.originals.lshtc import read_lshtc
 from linnaeus.io.originals.newsgroups import read_newsgroups

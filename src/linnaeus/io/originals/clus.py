@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from linnaeus.collection import Collection
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.io.collection import Collection
 from linnaeus.io.find import PARTS
 from linnaeus.io.originals.source import check_parts, folder_of, missing
 from linnaeus.io.read import read_collection

@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import shorten
 from linnaeus.files import open_lines
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.find import PARTS
 from linnaeus.io.labels import Labels
 from linnaeus.io.originals.cycles import without_cycles

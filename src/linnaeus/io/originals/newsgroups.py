@@ -23,10 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import FormatError, UserError, shorten
 from linnaeus.files import open_lines
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.originals.source import check_parts, folder_of, missing, named_file
 from linnaeus.io.rows import Example
 from linnaeus.taxonomy import Taxonomy

@@ -29,10 +29,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import FormatError, UserError, shorten
 from linnaeus.files import open_lines
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.originals.source import missing
 from linnaeus.io.rows import Example
 from linnaeus.taxonomy import Taxonomy

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.collection import Collection, Part
 from linnaeus.errors import UserError, shorten
 from linnaeus.files import open_lines
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.find import listing
 from linnaeus.io.originals.source import check_parts
 from linnaeus.taxonomy import Taxonomy

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from linnaeus.collection import Collection
 from linnaeus.errors import FormatError, UserError, shorten
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection
 from linnaeus.io.originals.source import check_choice, folder_of, missing
 from linnaeus.io.originals.xml_records import read_xml
 from linnaeus.io.rows import Example

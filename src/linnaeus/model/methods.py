@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
@@ -135,12 +136,6 @@ INFO: dict[str, Info] = {
 }
 
 
-def known_methods() -> tuple[str, ...]:
-    """The names of the methods that there are."""
-    package = importlib.import_module("linnaeus")
-    return tuple(name for name, estimator in METHODS.items() if estimator in package.__all__)
-
-
 def make(
     name: str, taxonomy: Any = None, parameters: Mapping[str, Any] | None = None,
     seed: int = 0, jobs: int = 1,
@@ -150,30 +145,51 @@ def make(
     >>> make("svm", parameters={"C": 10.0}).C
     10.0
     """
-    known = known_methods()
-    if name not in known:
+    return class_of(name)(taxonomy, **settings_of(name, parameters, seed, jobs))
+
+
+def class_of(name: str) -> Any:
+    """The class of a method; its module has the method's name."""
+    if name not in METHODS:
         raise UserError(
-            f"The method {shorten(name)} is not known{nearest(name, known)}. "
-            f"Use one of: {', '.join(known)}."
+            f"The method {shorten(name)} is not known{nearest(name, METHODS)}. "
+            f"Use one of: {', '.join(METHODS)}."
         )
-    model = getattr(importlib.import_module("linnaeus"), METHODS[name])(taxonomy)
-    takes = model.get_params(deep=False)
-    for parameter in parameters or {}:
+    module = importlib.import_module(f"linnaeus.estimators.{name.replace('-', '_')}")
+    return getattr(module, METHODS[name])
+
+
+def settings_of(
+    name: str, parameters: Mapping[str, Any] | None = None, seed: int = 0, jobs: int = 1
+) -> dict[str, Any]:
+    """Parameters of a method with seed and jobs where it has them; what it does not is refused."""
+    takes = {key: p.default for key, p in inspect.signature(class_of(name)).parameters.items()}
+    common = {key: v for key, v in {"random_state": seed, "n_jobs": jobs}.items() if key in takes}
+    for parameter, value in (parameters or {}).items():
         if parameter not in takes:
             raise UserError(
                 f"The method {name!r} has no parameter {shorten(parameter)}"
                 f"{nearest(parameter, takes)}. It has: {', '.join(takes)}."
             )
-    common = {"random_state": seed, "n_jobs": jobs}
-    common = {key: value for key, value in common.items() if key in takes}
-    for parameter, value in (parameters or {}).items():
         default = (takes | common)[parameter]
         check_like(default, value, f"The parameter {parameter!r} of {name!r}")
-    return model.set_params(**common | dict(parameters or {}))
+    return common | dict(parameters or {})
+
+
+def value_of(text: str) -> Any:
+    """The value that people write: a number, true, false, null, a list, or else a text.
+
+    >>> value_of("10"), value_of("hinge"), value_of("false")
+    (10, 'hinge', False)
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def write_parameters(flag: str, values: Mapping[str, Any] | None) -> list[str]:
-    """Parameters as words of a command, which `parse_parameters` reads back.
+    """Parameters as words of a command, which the command reads back.
 
     >>> write_parameters("-p", {"C": 10.0, "loss": "hinge", "name": "1"})
     ['-p', 'C=10', '-p', 'loss=hinge', '-p', 'name="1"']
@@ -186,28 +202,4 @@ def _written(value: Any) -> str:
         value = int(value)
     if not isinstance(value, str):
         return json.dumps(value, separators=(",", ":"))
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    return json.dumps(value)
-
-
-def parse_parameters(given: Iterable[str]) -> dict[str, Any]:
-    """Parameters written as name=value; values are numbers, true, false, null, lists or texts.
-
-    >>> parse_parameters(["C=10", "loss=hinge", "fit_intercept=false"])
-    {'C': 10, 'loss': 'hinge', 'fit_intercept': False}
-    """
-    found = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not (name and sign):
-            raise UserError(
-                f"The parameter {shorten(text)} is not written name=value. Write it like C=10."
-            )
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
+    return value if value_of(value) == value else json.dumps(value)
