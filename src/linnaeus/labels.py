@@ -16,14 +16,14 @@ Inside, label sets are CSR 0/1 indicators over named columns. What this module k
 is a numbered list of names (`Nodes`).
 
 A new form is told apart in `_read`, and answered in `Form.answer`; labels that are no nodes but
-stand for some are looked up in `_numbers_of`.
+stand for some are looked up in `_Entries.numbers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,10 @@ class Labels(NamedTuple):
     column: bool = False  # whether one label each came as a matrix with one column
 
     def over_nodes(self, taxonomy: Nodes) -> sp.csr_array:
-        """The indicator over all nodes of the taxonomy that the labels were parsed with."""
+        """The indicator over all nodes of the taxonomy that the labels were parsed with.
+
+        CSR, int8, sorted, no stored zeros.
+        """
         if self.numbers is None:
             return self.Y
         return _placed(self.Y, self.numbers, len(taxonomy.nodes))
@@ -109,17 +112,12 @@ def parse(y: Any, taxonomy: Nodes | None = None) -> Labels:
                 f"Lists of labels (the first is {shorten(read.content[0])}) need a taxonomy, which "
                 f"says what the labels are. Give one, or make an indicator of 0 and 1."
             )
-        flat, ptr = _flat(read.content)
-        names = _distinct(flat, ptr)
-        numbers = _numbers_of(names, taxonomy, flat, ptr)
-        Y = _from_lists(flat, ptr, dict(zip(names, numbers, strict=True)), len(taxonomy.nodes))
+        entries = _Entries.of(read)
+        names = entries.distinct()
+        numbers = dict(zip(names, entries.numbers(names, taxonomy), strict=True))
+        Y = entries.indicator(numbers, len(taxonomy.nodes))
         return Labels(Form("lists", taxonomy.nodes), Y, read.content)
     return _indicator(read, taxonomy)
-
-
-def indicator(y: Any, taxonomy: Nodes) -> sp.csr_array:
-    """Labels as a CSR 0/1 indicator over all nodes: int8, sorted, no stored zeros."""
-    return parse(y, taxonomy).over_nodes(taxonomy)
 
 
 def found(y: Any) -> tuple[tuple[Any, ...], sp.csr_array]:
@@ -135,10 +133,9 @@ def found(y: Any) -> tuple[tuple[Any, ...], sp.csr_array]:
     if read.kind in ("dense", "sparse"):
         Y = zero_one(read.content)
         return tuple(range(Y.shape[1])), Y
-    flat, ptr = _flat(read.content) if read.kind == "lists" else _single(read.content)
-    names = _distinct(flat, ptr)
-    Y = _from_lists(flat, ptr, {name: j for j, name in enumerate(names)}, len(names))
-    return tuple(plain_names(names)), Y
+    entries = _Entries.of(read)
+    names = entries.distinct()
+    return tuple(plain_names(names)), entries.indicator(_places(names), len(names))
 
 
 def zero_one(Y: Any) -> sp.csr_array:
@@ -169,7 +166,7 @@ def moved(Y: sp.csr_array, old: tuple[Any, ...], new: tuple[Any, ...]) -> sp.csr
     """The columns named `new`, in that order; names that `old` lacks become empty columns."""
     if old == new:
         return Y
-    position = {name: j for j, name in enumerate(new)}
+    position = _places(new)
     target = np.array([position.get(name, -1) for name in old], dtype=np.int64)
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     columns = target[Y.indices]
@@ -197,6 +194,10 @@ def name_array(names: Sequence[Any]) -> npt.NDArray[Any]:
     """Names as an array that leaves them as they are: NumPy would turn 1 beside "cat" into "1"."""
     mixed = len({type(name) for name in names}) > 1
     return np.array(names, dtype=object if mixed else None)
+
+
+def _places(names: Sequence[Any]) -> dict[Any, int]:
+    return {name: j for j, name in enumerate(names)}
 
 
 def by_kind(names: Iterable[Any]) -> list[Any]:
@@ -384,12 +385,12 @@ def _columns(width: int, taxonomy: Nodes | None) -> tuple[tuple[Any, ...], Any]:
 
 def _one_each(read: _Read, taxonomy: Nodes | None) -> Labels:
     """The indicator over the labels that occur, sorted."""
-    flat, ptr = _single(read.content)
-    seen, numbers = _distinct(flat, ptr), None
+    entries, numbers = _Entries.of(read), None
+    seen = entries.distinct()
     if taxonomy is None:
-        _check_discrete(seen, flat)
+        _check_discrete(seen, entries)
     else:
-        _numbers_of(seen, taxonomy, flat, ptr)  # an unknown label is an error that names its row
+        entries.numbers(seen, taxonomy)  # an unknown label is an error that names its row
     names = tuple(by_kind(plain_names(seen)))
     if taxonomy is not None:
         numbers = np.array([taxonomy.index(name) for name in names], dtype=np.int64)
@@ -397,67 +398,67 @@ def _one_each(read: _Read, taxonomy: Nodes | None) -> Labels:
     if not isinstance(like, np.ndarray):
         mixed = len({isinstance(name, str) for name in names}) > 1
         like = np.array(names, dtype=object if mixed else None)[:0]
-    Y = _from_lists(flat, ptr, {name: j for j, name in enumerate(names)}, len(names))
+    Y = entries.indicator(_places(names), len(names))
     return Labels(Form("one", names, like), Y, read.content, numbers, read.column)
 
 
-def _single(values: Any) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """One label per row, as rows of one label."""
-    flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return flat, np.arange(len(flat) + 1)
+class _Entries(NamedTuple):
+    """The labels of all rows behind one another, and where each row begins."""
 
+    flat: list[Any]
+    ptr: npt.NDArray[np.int64]
 
-def _flat(rows: list[Any]) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """All labels of all rows behind one another, and where each row begins."""
-    flat: list[Any] = []
-    ptr = [0]
-    for row in rows:
-        if isinstance(row, set | frozenset):  # has no order of its own
-            flat.extend(sorted(row, key=repr))
-        else:
+    @classmethod
+    def of(cls, read: _Read) -> Self:
+        if read.kind == "one":
+            y = read.content
+            flat = y.tolist() if isinstance(y, np.ndarray) else list(y)
+            return cls(flat, np.arange(len(flat) + 1))
+        flat, ptr = [], [0]
+        for row in read.content:
+            # A set has no order of its own: take that of the names.
+            row = sorted(row, key=repr) if isinstance(row, set | frozenset) else row
             flat.extend(row.tolist() if isinstance(row, np.ndarray) else row)
-        ptr.append(len(flat))
-    return flat, np.array(ptr)
+            ptr.append(len(flat))
+        return cls(flat, np.array(ptr))
 
+    def row(self, name: Any) -> int:
+        """The first row that holds this very label."""
+        place = next(i for i, v in enumerate(self.flat) if v is name)
+        return int(np.searchsorted(self.ptr, place, side="right")) - 1
 
-def _distinct(flat: list[Any], ptr: npt.NDArray[np.int64]) -> list[Any]:
-    """The labels that occur, by first occurrence; what is no label is an error."""
-    try:
-        names = list(dict.fromkeys(flat))
-    except TypeError:
-        place = next(i for i, v in enumerate(flat) if type(v).__hash__ is None)
-        raise UserError(
-            f"Row {_row_of(place, ptr)}: {shorten(flat[place])} is no label. Labels are texts or "
-            f"whole numbers; give one of them, or a list of them, per row."
-        ) from None
-    for name in names:
-        if _is_missing(name):
-            raise _missing(name, _row_of(_place_of(name, flat), ptr))
-    return names
+    def distinct(self) -> list[Any]:
+        """The labels that occur, by first occurrence; what is no label is an error."""
+        try:
+            names = list(dict.fromkeys(self.flat))
+        except TypeError:
+            bad = next(v for v in self.flat if type(v).__hash__ is None)
+            raise UserError(
+                f"Row {self.row(bad)}: {shorten(bad)} is no label. Labels are texts or whole "
+                f"numbers; give one of them, or a list of them, per row."
+            ) from None
+        for name in names:
+            if _is_missing(name):
+                raise _missing(name, self.row(name))
+        return names
 
+    def numbers(self, names: list[Any], taxonomy: Nodes) -> list[int]:
+        """The nodes of labels; of an unknown one the error says the row."""
+        name = None
+        try:
+            return [taxonomy.index(name := each) for each in names]
+        except UserError as error:
+            raise UserError(f"Row {self.row(name)}: {error}") from None
 
-def _numbers_of(
-    names: list[Any], taxonomy: Nodes, flat: list[Any], ptr: npt.NDArray[np.int64]
-) -> list[int]:
-    """The nodes of labels; of an unknown one the error says the row."""
-    name = None
-    try:
-        return [taxonomy.index(name := each) for each in names]
-    except UserError as error:
-        raise UserError(f"Row {_row_of(_place_of(name, flat), ptr)}: {error}") from None
-
-
-def _from_lists(
-    flat: list[Any], ptr: npt.NDArray[np.int64], column: Mapping[Any, int], width: int
-) -> sp.csr_array:
-    """The indicator of labels with these columns; repeated labels count once."""
-    kind = sp.get_index_dtype(maxval=max(len(flat), width))
-    indices = np.fromiter(map(column.__getitem__, flat), dtype=kind, count=len(flat))
-    ones = np.ones(len(flat), dtype=np.int8)
-    Y = sp.csr_array((ones, indices, ptr.astype(kind)), shape=(len(ptr) - 1, width))
-    Y.sum_duplicates()
-    Y.data[:] = 1
-    return Y
+    def indicator(self, column: Mapping[Any, int], width: int) -> sp.csr_array:
+        """The indicator of labels with these columns; repeated labels count once."""
+        kind = sp.get_index_dtype(maxval=max(len(self.flat), width))
+        indices = np.fromiter(map(column.__getitem__, self.flat), kind, len(self.flat))
+        ones = np.ones(len(self.flat), dtype=np.int8)
+        Y = sp.csr_array((ones, indices, self.ptr.astype(kind)), (len(self.ptr) - 1, width))
+        Y.sum_duplicates()
+        Y.data[:] = 1
+        return Y
 
 
 def _placed(Y: sp.csr_array, numbers: npt.NDArray[Any], width: int) -> sp.csr_array:
@@ -471,7 +472,7 @@ def _placed(Y: sp.csr_array, numbers: npt.NDArray[Any], width: int) -> sp.csr_ar
 # -- what is no label -----------------------------------------------------------------------------
 
 
-def _check_discrete(names: list[Any], flat: list[Any]) -> None:
+def _check_discrete(names: list[Any], entries: _Entries) -> None:
     """Without a taxonomy numbers are labels too, but only whole ones."""
     for name in names:  # in the words by which scikit-learn's checks know a refusal
         why = "Complex data not supported" if isinstance(name, complex) else ""
@@ -479,8 +480,7 @@ def _check_discrete(names: list[Any], flat: list[Any]) -> None:
             why = "Unknown label type: continuous"
         if why:
             raise UserError(
-                f"Row {_place_of(name, flat)}: {name} is no label. {why}. Use texts or whole "
-                f"numbers."
+                f"Row {entries.row(name)}: {name} is no label. {why}. Use texts or whole numbers."
             )
 
 
@@ -495,12 +495,3 @@ def _missing(value: Any, row: int) -> UserError:
         f"Row {row}: {value} is a missing value, no label. Leave the row out, or give lists of "
         f"labels with [] for a row that has none."
     )
-
-
-def _place_of(name: Any, flat: list[Any]) -> int:
-    return next(i for i, v in enumerate(flat) if v is name)
-
-
-def _row_of(place: int, ptr: npt.NDArray[np.int64]) -> int:
-    """The row of an entry, where rows begin at `ptr`."""
-    return int(np.searchsorted(ptr, place, side="right")) - 1

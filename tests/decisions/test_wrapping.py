@@ -264,9 +264,7 @@ def test_what_fit_refuses():
         SCut(one_vs_rest(), cv=200).fit(X, Y)
     with pytest.raises(UserError, match=r"cv='twice' is not known. Use a number of folds"):
         SCut(one_vs_rest(), cv="twice").fit(X, Y)
-    with pytest.raises(
-        UserError, match=r"Lists of labels \(the first is \['a'\]\) need a taxonomy"
-    ):
+    with pytest.raises(UserError, match=r"Lists of labels .*'a'.* need a taxonomy"):
         SCut(one_vs_rest()).fit(X, [["a"], ["b", "c"]] * 60)
     with pytest.raises(UserError, match=r"indicator holds the value 2"):
         SCut(one_vs_rest()).fit(X, Y * 2)

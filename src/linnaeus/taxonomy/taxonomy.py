@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
-from linnaeus.labels import indicator
+from linnaeus.labels import parse
 from linnaeus.taxonomy import draw, labelsets, lines, networks, reshape, structure
 from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
 from linnaeus.taxonomy.naming import Numbered, number_nodes
@@ -387,7 +387,7 @@ class Taxonomy:
 
     def encode(self, labels: Any) -> sp.csr_array:
         """Labels in any form (see `linnaeus.labels`) to a CSR 0/1 indicator over `nodes`."""
-        return indicator(labels, self)
+        return parse(labels, self).over_nodes(self)
 
     def decode(self, indicator: Any) -> list[list[Any]]:
         """An indicator over `nodes` to lists of names, in node order."""
