@@ -197,7 +197,7 @@ class _Data(NamedTuple):
 
 @cache
 def _taxonomies() -> tuple[Taxonomy | None, ...]:
-    """A tree, a DAG, a graph, and none; a node stands before its parent, which is numbered first."""
+    """A tree, a DAG, a graph, and none; A is named before its parent, and waits for it."""
     tree = [("A", "a1"), ("A", "a2"), ("r", "A"), ("r", "B"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
     return (
         Taxonomy.from_edges(tree),
