@@ -44,6 +44,7 @@ MANY = 500  # nodes up to which Newton's method eliminates blocks of features
 LEAST = 0.01  # of the largest curvature: rows that count for the preconditioner
 MOMENTS = 16  # rows a feature that it takes
 SHARE = 0.1  # of its part of the gap to go for: an example below it is not visited
+TIMES = 10  # epochs for which that counts
 PASSES = 1000  # over the data in one round
 
 
@@ -183,7 +184,7 @@ class TreeAscent(TreeWeights):
         self, examples: TreeExamples, tree: IncrementTree, seed: int, scale: float = 0.0
     ) -> None:
         super().__init__(examples, tree, scale)
-        self.seed = seed
+        self.seed, self.n_since = seed, 0  # epochs since the last look
         n_columns = self.n_leaves if tree.inverse.shape[0] == 1 else tree.parent.size
         self.V = np.zeros((examples.n_features + 1, n_columns), dtype=self.dtype)
         self.active = np.ones(examples.y.shape[0], dtype=bool)
@@ -223,12 +224,14 @@ class TreeAscent(TreeWeights):
         return done
 
     def sweep(self, order: Any) -> None:
-        """Visit the examples that the gap is made of, in this order."""
-        fast.sweep(order[self.active[order]], self.examples, self.tree, self.V, self.e)
+        """Visit the examples that the gap was made of, in this order; after some times all."""
+        self.n_since += 1
+        some = order[self.active[order]] if self.n_since <= TIMES else order
+        fast.sweep(some, self.examples, self.tree, self.V, self.e)
 
     def look(self) -> None:
         """Measure objective and gap."""
-        gaps = np.empty(self.e.shape[0])
+        gaps, self.n_since = np.empty(self.e.shape[0]), 0
         value = fast.measure(self.examples, self.tree, self.V, self.e, self.H, gaps)
         self._note(value, float(gaps.sum()))
         self.active = gaps > SHARE * self.rounds.target / gaps.size
