@@ -58,7 +58,6 @@ _MODULES = (
     "errors",
     "experiments",
     "explanation",
-    "features",
     "induction",
     "inference",
     "io",

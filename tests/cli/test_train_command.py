@@ -149,7 +149,7 @@ def test_a_target_is_refused_before_any_work(linnaeus, monkeypatch, target, mess
     def read(*_, **__):
         raise AssertionError("the data were read")
 
-    monkeypatch.setattr("linnaeus.workflow.training.read_training", read)
+    monkeypatch.setattr("linnaeus.io.read_training", read)
     code, _, err = linnaeus("train", "several", "-o", target)
     assert code == 1 and message in " ".join(err.split())
 

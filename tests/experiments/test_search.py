@@ -9,17 +9,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.experiments.search import RulesToJudge, fit_path, quiet_convergence, unconverged
-from linnaeus.features import make_features
 from linnaeus.metrics import evaluate
+from linnaeus.model import make_features
 from linnaeus.model.methods import make
-from linnaeus.model.training import targets
+from linnaeus.model.training import TrainingLabels
 from linnaeus.splits import k_folds
 from linnaeus.synthetic import newsroom
 
 NEWS = newsroom(150, 1)
 TAX = NEWS.taxonomy
 X = make_features("words", NEWS.train).fit_transform(NEWS.train.texts)
-Y, _ = targets(NEWS.train, TAX)
+Y = TrainingLabels.of(NEWS.train, TAX).y
 TRAIN, TEST = k_folds(Y, 3, 0)[0]
 CS = (0.1, 1.0, 10.0)
 

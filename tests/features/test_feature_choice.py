@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from linnaeus.errors import UserError
-from linnaeus.features import KINDS, choose_features, make_features
 from linnaeus.io.collection import Part
+from linnaeus.model import KINDS, choose_features, make_features
 
 
 def texts(*values):

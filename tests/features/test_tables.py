@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.utils.estimator_checks import check_estimator
 
 from linnaeus.errors import UserError
-from linnaeus.features import TableFeatures
+from linnaeus.model import TableFeatures
 from linnaeus.storage import load, save
 
 NAN = np.nan
@@ -119,7 +119,7 @@ def test_saved_and_loaded(X, tmp_path):
 
 
 def test_empty_columns_of_very_wide_tables_are_left_out(monkeypatch):
-    monkeypatch.setattr("linnaeus.features.tables.WIDE", 5)
+    monkeypatch.setattr("linnaeus.model.tables.WIDE", 5)
     X = sp.csr_array(np.array([[0, 2.0, 0, 0, 0, 1], [0, 0, 0, 3.0, 0, 0]]))
     features = TableFeatures(scale="unit").fit(X)
     assert features.get_feature_names_out().tolist() == ["2", "4", "6"]

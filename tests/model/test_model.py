@@ -11,7 +11,7 @@ from linnaeus.model import inputs_of, train
 from linnaeus.model.choice import FOR_SEVERAL
 from linnaeus.model.held_out import held_out_splits, hold_out
 from linnaeus.model.methods import INFO, METHODS, make
-from linnaeus.model.training import targets
+from linnaeus.model.training import TrainingLabels
 from small_data import DAG, TREE, stories, table
 
 QUICK = {"corrmnl": {"n_samples": 10, "n_burn_in": 10}}  # others are quick as they are
@@ -46,7 +46,7 @@ def test_every_method_does_what_its_information_says(method, several, taxonomy, 
             train(part, taxonomy, method)
         with pytest.raises(UserError):  # nor can the estimator itself
             X = table(part).X
-            make(method, taxonomy, QUICK.get(method)).fit(X, targets(part, taxonomy)[0])
+            make(method, taxonomy, QUICK.get(method)).fit(X, TrainingLabels.of(part, taxonomy).y)
         return
     model = train(part, taxonomy, method, QUICK.get(method))
     assert model.about["method"] == method and model.about["why"]
@@ -215,7 +215,7 @@ class Rote(linnaeus.FlatSVM):
 @pytest.mark.parametrize("folds", [1, 2, 5])
 def test_no_row_is_scored_by_an_estimator_that_saw_it(folds):
     part = table(stories())
-    y, _ = targets(part, TREE)
+    y = TrainingLabels.of(part, TREE).y
     splits = held_out_splits(y, folds, seed=0)
     held = hold_out(Rote(TREE), part.X, y, TREE, TREE.leaves, splits)
     assert (held.scores == 0).all()

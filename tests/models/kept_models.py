@@ -33,9 +33,8 @@ from sklearn import (
 
 import linnaeus
 from linnaeus import Taxonomy, decisions, kernels, losses
-from linnaeus.features import TableFeatures
 from linnaeus.io.collection import Part
-from linnaeus.model import train
+from linnaeus.model import TableFeatures, train
 from linnaeus.splits import MultilabelStratifiedKFold
 from linnaeus.storage import document
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from linnaeus.errors import UserError
-from linnaeus.features import choose_features
 from linnaeus.io.collection import Part
 from linnaeus.model import inputs_of
+from linnaeus.model.features import choose_features
 
 Step = Callable[[str, int, int], None]
 Rows = Sequence[int] | np.ndarray  # their numbers

@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import RULES
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.experiments.best_c import CS
-from linnaeus.features import TableFeatures, make_features
 from linnaeus.io.collection import Part
+from linnaeus.model.features import make_features
 from linnaeus.model.methods import INFO, make, value_of
 from linnaeus.model.model import OWN
+from linnaeus.model.tables import TableFeatures
 
 PREFIX = "features."
 RESERVED = ("taxonomy", "n_jobs", "random_state", "warm_start")  # set by the search itself

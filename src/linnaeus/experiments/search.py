@@ -29,9 +29,9 @@ from linnaeus.experiments.grid import Space
 from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.strategy import AlongC, FoldPath, Size
 from linnaeus.experiments.tuned import SettingsTable, short
-from linnaeus.features import make_features
 from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import Truth, measure
+from linnaeus.model.features import make_features
 from linnaeus.model.methods import make
 from linnaeus.model.model import OWN, inputs_of
 from linnaeus.splits import Split

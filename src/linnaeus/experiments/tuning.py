@@ -21,12 +21,12 @@ from linnaeus.experiments.grid import Space, make_space
 from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
 from linnaeus.experiments.tuned import SettingsTable, Tuned
-from linnaeus.features import choose_features
 from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import choose_method, inputs_of, train
+from linnaeus.model.features import choose_features
 from linnaeus.model.held_out import held_out_splits
-from linnaeus.model.training import targets
+from linnaeus.model.training import TrainingLabels
 from linnaeus.taxonomy import Taxonomy
 
 Note = Callable[[str], None]
@@ -58,7 +58,7 @@ def tune(
     ----------
     method : a name of `linnaeus.model.METHODS`; None chooses by the data
     parameters, feature_parameters : fixed ones, which are not searched
-    features : "auto" or a kind of `linnaeus.features.KINDS`
+    features : "auto" or a kind of `linnaeus.model.KINDS`
     grid : {name: values} to search only these; names are parameters of the method, options of the
         features as "features.name", and "rule"; None searches what usually matters
     exhaustive : try every combination, not block after block (`linnaeus.experiments.strategy`)
@@ -83,7 +83,8 @@ def tune(
     _check_metric(metric)
     start = time.perf_counter()
     step, note = step or (lambda *_: None), note or (lambda _: None)
-    y, several = targets(part, taxonomy)
+    labels = TrainingLabels.of(part, taxonomy)
+    y, several = labels.y, labels.several
     chosen = choose_method(method, part, taxonomy, several)
     fixed, own = chosen.parameters | dict(parameters or {}), dict(feature_parameters or {})
     kind, space = _space(part, chosen.method, several, features, grid, fixed, own)

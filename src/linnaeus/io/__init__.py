@@ -16,6 +16,7 @@ parquet    columns as in csv; `labels` may hold lists
 """
 
 from linnaeus.io.build import collect
+from linnaeus.io.collection import Collection, Part
 from linnaeus.io.originals import (
     read_clus,
     read_lshtc,
@@ -24,7 +25,7 @@ from linnaeus.io.originals import (
     read_rcv1,
     read_wipo,
 )
-from linnaeus.io.read import iter_rows, read_collection
+from linnaeus.io.read import iter_rows, read_collection, read_training
 from linnaeus.io.rows import Example, SparseRow
 from linnaeus.io.write import (
     write_collection,
@@ -35,7 +36,9 @@ from linnaeus.io.write import (
 )
 
 __all__ = [
+    "Collection",
     "Example",
+    "Part",
     "SparseRow",
     "collect",
     "iter_rows",
@@ -45,6 +48,7 @@ __all__ = [
     "read_newsgroups",
     "read_ohsumed",
     "read_rcv1",
+    "read_training",
     "read_wipo",
     "write_collection",
     "write_csv",

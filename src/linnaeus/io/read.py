@@ -86,6 +86,21 @@ def read_collection(
     return Collection(tax, **read, name=folder.resolve().name)
 
 
+def read_training(
+    data: str | Path, taxonomy: str | Path | None = None, skip_bad: bool = False
+) -> tuple[Taxonomy, Part]:
+    """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it."""
+    data = Path(data)
+    if not data.exists():
+        raise UserError(f"There is no file or folder {data}. Check the path.")
+    folder = data if data.is_dir() else data.parent
+    file = None if data.is_dir() else data.resolve()
+    collection = read_collection(
+        folder, taxonomy=taxonomy, train=file, parts=["train"], skip_bad=skip_bad
+    )
+    return collection.taxonomy, collection.part("train")
+
+
 def iter_rows(
     path: str | Path,
     *,

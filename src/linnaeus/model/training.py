@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
-from linnaeus.features import Choice, choose_features
 from linnaeus.io.collection import Part
 from linnaeus.labels import name_array
 from linnaeus.model.choice import check_suited, choose_method
+from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, make
+from linnaeus.model.methods import INFO, make, settings_of
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
 
@@ -44,28 +44,27 @@ def train(
 
     method : a name of `linnaeus.model.METHODS`; None picks one for the data
     parameters : of the estimator
-    features : "auto", a kind of `linnaeus.features.KINDS`, or a fitted transformer
+    features : "auto", a kind of `linnaeus.model.KINDS`, or a fitted transformer
     X : the rows that a fitted transformer makes of the part, where they are known already
     rule : "auto" takes the best on held-out scores; "own" is what the estimator itself predicts;
         else a name of `linnaeus.decisions.rules.RULES`
     folds : for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data
     """
     step = step or (lambda *_: None)
-    y, several = targets(part, taxonomy)
+    labels = TrainingLabels.of(part, taxonomy)
+    y, several = labels.y, labels.several
     if rule != "auto":
         check_rule(rule, rule_parameters or {})
     chosen = choose_method(method, part, taxonomy, several)
     settings = chosen.parameters | dict(parameters or {})
-    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
+    settings_of(chosen.method, settings)  # a mistake shows before any work is done
     check_suited(chosen.method, several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     step("fit", 1, 4)
+    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
     with _blaming(f"The method {chosen.method!r}", parameters):
         estimator.fit(X, y)
-    given = taxonomy.encode(part.labels)
-    closed = taxonomy.closure(given)
-    own_labels = taxonomy.most_specific(closed)
     model = Model(
         taxonomy, fitted, estimator,
         about={
@@ -74,12 +73,12 @@ def train(
             "seed": seed,
             "why": chosen.why,
             "features": told,
-            "data": summary(own_labels, taxonomy, X),
+            "data": summary(labels.own, taxonomy, X),
             "certificate": certificate(estimator),
         },
-        train_counts=np.bincount(closed.indices, minlength=len(taxonomy)),
-        own_counts=np.bincount(own_labels.indices, minlength=len(taxonomy)),
-        closed_answers=closed.nnz == given.nnz,
+        train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
+        own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
+        closed_answers=labels.closed.nnz == labels.given.nnz,
     )  # fmt: skip
 
     def scored(done: int, total: int) -> None:
@@ -129,23 +128,34 @@ def _told(
     return replace(model, rule=rule, rule_name=name, about=about, held_out=held_out)
 
 
-def targets(part: Part, taxonomy: Taxonomy) -> tuple[Any, bool]:
-    """What an estimator is taught: a name per row where each has one label, else an indicator.
+class TrainingLabels(NamedTuple):
+    """The labels of training rows: as given, closed upwards, the most specific, as taught."""
 
-    Also whether there are several (or no) labels in some row.
-    """
-    if not len(part):
-        raise UserError("There are no training rows. Give some.")
-    Y = taxonomy.encode(part.labels)
-    if not Y.nnz:
-        raise UserError(
-            f"None of the {Y.shape[0]:,} training rows has a label, so there is nothing to learn. "
-            f"Put the labels into a column or field called 'labels'."
-        )
-    own = taxonomy.most_specific(Y)
-    if (np.diff(own.indptr) == 1).all():
-        return name_array(taxonomy.names(own.indices)), False
-    return Y, True
+    given: sp.csr_array  # all three over the nodes
+    closed: sp.csr_array
+    own: sp.csr_array
+    y: Any  # a name per row where each has one label of its own, else `given`
+    several: bool  # whether some row has several labels of its own, or none
+
+    @classmethod
+    def of(cls, part: Part, taxonomy: Taxonomy) -> TrainingLabels:
+        """Of a part; one without rows or labels is refused."""
+        if not len(part):
+            raise UserError("There are no training rows. Give some.")
+        one = all(len(row) == 1 for row in part.labels)
+        names = name_array([label for row in part.labels for label in row]) if one else None
+        given = taxonomy.encode(part.labels if names is None else names)
+        if not given.nnz:
+            raise UserError(
+                f"None of the {len(part):,} training rows has a label, so there is nothing to "
+                f"learn. Put the labels into a column or field called 'labels'."
+            )
+        closed = taxonomy.closure(given)
+        own = taxonomy.most_specific(given)
+        several = not (np.diff(own.indptr) == 1).all()
+        if names is None and not several:
+            names = name_array(taxonomy.names(own.indices))
+        return cls(given, closed, own, given if several else names, several)
 
 
 def _featured(
@@ -155,9 +165,10 @@ def _featured(
     if not isinstance(features, str):
         X = features.transform(inputs_of(part)) if X is None else X
         return features, X, {"kind": type(features).__name__, "why": "as given"}
+    inputs = inputs_of(part)
     choice: Choice = choose_features(part, features, parameters)
     with _blaming(f"The features {choice.kind!r}", parameters):
-        X = choice.features.fit_transform(inputs_of(part))
+        X = choice.features.fit_transform(inputs)
     told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
     return choice.features, X, told
 

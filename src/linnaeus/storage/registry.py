@@ -70,7 +70,7 @@ CLASSES = {
     "subsequence-kernel": "linnaeus.kernels:SubsequenceKernel",
     "sum-kernel": "linnaeus.kernels:Sum",
     "syllable-sequence-kernel": "linnaeus.kernels:SyllableSequenceKernel",
-    "table-features": "linnaeus.features:TableFeatures",
+    "table-features": "linnaeus.model.tables:TableFeatures",
     "targets": "linnaeus.estimators._targets:Targets",
     "tfidf-vectorizer": "linnaeus.text:TfidfVectorizer",
     "threshold": "linnaeus.decisions:Threshold",

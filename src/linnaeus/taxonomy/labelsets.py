@@ -23,11 +23,23 @@ def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:
 
 def closure(taxonomy: Taxonomy, Y: Any) -> Any:
     """Every ancestor of a label becomes a label; the answer has the form of the question."""
-    given = forms.parse(Y, taxonomy)
-    closed = _counts_below(taxonomy, given.over_nodes(taxonomy).astype(np.int32))
+    given = None if _is_tidy(taxonomy, Y) else forms.parse(Y, taxonomy)
+    sets = Y if given is None else given.over_nodes(taxonomy)
+    closed = _counts_below(taxonomy, sets.astype(np.int32))
     closed.data[:] = 1
     closed.sort_indices()
-    return _like(closed, given)
+    return closed.astype(np.int8) if given is None else _like(closed, given)
+
+
+def _is_tidy(taxonomy: Taxonomy, Y: Any) -> bool:
+    """Whether label sets are as `encode` makes them, so that there is nothing to understand."""
+    return (
+        isinstance(Y, sp.csr_array)
+        and Y.dtype == np.int8
+        and Y.shape[1] == len(taxonomy.nodes)
+        and Y.has_canonical_format
+        and bool((Y.data == 1).all())
+    )
 
 
 def _counts_below(taxonomy: Taxonomy, given: sp.csr_array) -> sp.csr_array:
@@ -42,13 +54,13 @@ def _counts_below(taxonomy: Taxonomy, given: sp.csr_array) -> sp.csr_array:
 
 def most_specific(taxonomy: Taxonomy, Y: Any) -> Any:
     """Drop the labels that have a descendant in the same set."""
-    given = forms.parse(Y, taxonomy)
-    sets = given.over_nodes(taxonomy).astype(np.int32)
+    given = None if _is_tidy(taxonomy, Y) else forms.parse(Y, taxonomy)
+    sets = (Y if given is None else given.over_nodes(taxonomy)).astype(np.int32)
     counts = _counts_below(taxonomy, sets)
     out = sp.csr_array(sets.multiply(counts == 1) if sets.nnz else sets)
     out.eliminate_zeros()
     out.sort_indices()
-    return _like(out, given)
+    return out.astype(np.int8) if given is None else _like(out, given)
 
 
 def label_numbers(taxonomy: Taxonomy, labels: Any) -> IntArray:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnaeus.errors import MissingExtraError, UserError
+from linnaeus.io import read_training
 from linnaeus.io.collection import Collection
 from linnaeus.model.methods import write_parameters
 from linnaeus.workflow.evaluating import Evaluated
 from linnaeus.workflow.parts import Step, train_and_test
-from linnaeus.workflow.training import read_training
 
 if TYPE_CHECKING:
     from linnaeus.experiments import Comparison, Examples, LabelSetStudy, NamedMethod, RankingStudy

@@ -30,8 +30,8 @@ def features_of(
     part: Part, features: str = "auto", parameters: Mapping[str, Any] | None = None
 ) -> tuple[str, Any]:
     """The kind of features that a model would be trained on, and the rows that they make."""
-    from linnaeus.features import choose_features
     from linnaeus.model import inputs_of
+    from linnaeus.model.features import choose_features
 
     choice = choose_features(part, features, parameters)
     return choice.kind, choice.features.fit_transform(inputs_of(part))

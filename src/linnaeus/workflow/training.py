@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus import storage
-from linnaeus.errors import UserError
-from linnaeus.io.collection import Part
 from linnaeus.model import Model
 from linnaeus.model import train as train_model
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.parts import Step
 
 
@@ -49,6 +46,8 @@ def train(
 
     data : a folder (its training part is used), or a file beside a taxonomy
     """
+    from linnaeus.io import read_training
+
     storage.check_target(Path(target))
     start = time.perf_counter()
     if step is not None:
@@ -64,20 +63,3 @@ def train(
     model.save(target, seconds)
     seconds["save"] = time.perf_counter() - fitted
     return Trained(model, str(target), seconds, part.skipped)
-
-
-def read_training(
-    data: str | Path, taxonomy: str | Path | None = None, skip_bad: bool = False
-) -> tuple[Taxonomy, Part]:
-    """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it."""
-    from linnaeus.io import read_collection
-
-    data = Path(data)
-    if not data.exists():
-        raise UserError(f"There is no file or folder {data}. Check the path.")
-    folder = data if data.is_dir() else data.parent
-    file = None if data.is_dir() else data.resolve()
-    collection = read_collection(
-        folder, taxonomy=taxonomy, train=file, parts=["train"], skip_bad=skip_bad
-    )
-    return collection.taxonomy, collection.part("train")

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from linnaeus import storage
 from linnaeus.experiments import Tuned
 from linnaeus.experiments import tune as search
+from linnaeus.io import read_training
 from linnaeus.model.methods import write_parameters
 from linnaeus.workflow.parts import Step
-from linnaeus.workflow.training import read_training
 
 ENDING = ".tune.jsonl"
 

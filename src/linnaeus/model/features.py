@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
-from linnaeus.features.tables import TableFeatures
 from linnaeus.io.collection import Part
+from linnaeus.model.tables import TableFeatures
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
 SAMPLE = 500  # texts that are looked at
