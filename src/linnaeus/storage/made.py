@@ -17,6 +17,7 @@ import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ def write(folder: Path, version: str, seconds: Mapping[str, float]) -> None:
     (folder / NAME).write_text(document.dump(told, 1) + "\n", "utf-8", newline="\n")
 
 
+@cache
 def _versions() -> dict[str, str]:
+    """Of the libraries; looked up without importing them, once."""
     found = {}
     for name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
