@@ -185,10 +185,10 @@ def rules():
     svm_, sets = linnaeus.FlatSVM(TAX, random_state=0), TAX.encode(LISTS)
     nodes = linnaeus.FlatSVM(TAX, classes="nodes", random_state=0)
     made = {
-        "argmax": decisions.Argmax(svm_, TAX),
-        "closed argmax": decisions.ClosedArgmax(nodes, TAX),
+        "argmax": decisions.Argmax(svm_, TAX, random_state=0),
+        "closed argmax": decisions.ClosedArgmax(nodes, TAX, random_state=0),
         "instance cut": decisions.InstanceCut(svm_, TAX, cv=3, random_state=0),
-        "rcut": decisions.RCut(svm_, TAX, cv=model_selection.KFold(3)),
+        "rcut": decisions.RCut(svm_, TAX, cv=model_selection.KFold(3), random_state=0),
         "scut": decisions.SCut(svm_, TAX, cv=MultilabelStratifiedKFold(3), random_state=0),
         "set size": decisions.SetSize(svm_, TAX, cv=3, random_state=0),
         "threshold": decisions.Threshold(svm_, TAX, cv=3, random_state=0),
