@@ -183,13 +183,14 @@ def kernel_functions():
 
 def rules():
     svm_, sets = linnaeus.FlatSVM(TAX, random_state=0), TAX.encode(LISTS)
+    cv = MultilabelStratifiedKFold(3, random_state=0)
     nodes = linnaeus.FlatSVM(TAX, classes="nodes", random_state=0)
     made = {
         "argmax": decisions.Argmax(svm_, TAX, random_state=0),
         "closed argmax": decisions.ClosedArgmax(nodes, TAX, random_state=0),
         "instance cut": decisions.InstanceCut(svm_, TAX, cv=3, random_state=0),
         "rcut": decisions.RCut(svm_, TAX, cv=model_selection.KFold(3), random_state=0),
-        "scut": decisions.SCut(svm_, TAX, cv=MultilabelStratifiedKFold(3), random_state=0),
+        "scut": decisions.SCut(svm_, TAX, cv=cv, random_state=0),
         "set size": decisions.SetSize(svm_, TAX, cv=3, random_state=0),
         "threshold": decisions.Threshold(svm_, TAX, cv=3, random_state=0),
         "consistent": decisions.TopDownConsistent(
