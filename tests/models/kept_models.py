@@ -122,9 +122,13 @@ def ranking():
         "tree": linnaeus.RankingSVM(TAX, random_state=0),
         "flat": linnaeus.RankingSVM(random_state=0),
         "warm": linnaeus.RankingSVM(TAX, warm_start=True, random_state=0),
-        "matrix": linnaeus.RankingSVM(TAX, loss=1.0 - np.eye(4), attributes=np.eye(4)),
-        "object": linnaeus.RankingSVM(TAX, loss=losses.class_loss("distance", TAX)),
-        "table": linnaeus.RankingSVM(TAX, loss=losses.class_loss(1.0 - np.eye(4), TAX)),
+        "matrix": linnaeus.RankingSVM(
+            TAX, loss=1.0 - np.eye(4), attributes=np.eye(4), random_state=0
+        ),
+        "object": linnaeus.RankingSVM(TAX, loss=losses.class_loss("distance", TAX), random_state=0),
+        "table": linnaeus.RankingSVM(
+            TAX, loss=losses.class_loss(1.0 - np.eye(4), TAX), random_state=0
+        ),
     }
     return _all_fitted(made, X, Y)
 
@@ -178,13 +182,14 @@ def kernel_functions():
 
 def rules():
     svm_, sets = linnaeus.FlatSVM(TAX, random_state=0), TAX.encode(LISTS)
+    cv = MultilabelStratifiedKFold(3, random_state=0)
     nodes = linnaeus.FlatSVM(TAX, classes="nodes", random_state=0)
     made = {
-        "argmax": decisions.Argmax(svm_, TAX),
-        "closed argmax": decisions.ClosedArgmax(nodes, TAX),
+        "argmax": decisions.Argmax(svm_, TAX, random_state=0),
+        "closed argmax": decisions.ClosedArgmax(nodes, TAX, random_state=0),
         "instance cut": decisions.InstanceCut(svm_, TAX, cv=3, random_state=0),
-        "rcut": decisions.RCut(svm_, TAX, cv=model_selection.KFold(3)),
-        "scut": decisions.SCut(svm_, TAX, cv=MultilabelStratifiedKFold(3), random_state=0),
+        "rcut": decisions.RCut(svm_, TAX, cv=model_selection.KFold(3), random_state=0),
+        "scut": decisions.SCut(svm_, TAX, cv=cv, random_state=0),
         "set size": decisions.SetSize(svm_, TAX, cv=3, random_state=0),
         "threshold": decisions.Threshold(svm_, TAX, cv=3, random_state=0),
         "consistent": decisions.TopDownConsistent(
@@ -192,7 +197,8 @@ def rules():
         ),
     }
     fitted, asked = _all_fitted(made, X, sets)
-    fitted["one label"] = decisions.SCut(svm_, TAX, cv=model_selection.StratifiedKFold(3)).fit(X, Y)
+    folds = model_selection.StratifiedKFold(3)
+    fitted["one label"] = decisions.SCut(svm_, TAX, cv=folds, random_state=0).fit(X, Y)
     fitted["lists"] = decisions.SCut(svm_, TAX, cv=3, random_state=0).fit(X, LISTS)
     return fitted, asked
 

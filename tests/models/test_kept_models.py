@@ -1,7 +1,10 @@
 """Models of every format: they load and answer as they did, and every class is in one of them."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -120,10 +123,37 @@ def test_plain_values_come_back(version):
         assert name == "same" or found[name] == wanted[name], name
 
 
-@pytest.mark.parametrize("name", ["single", "rules", "tables", "vectorizers", "model-words"])
+CHEAP = ["single", "rules", "tables", "vectorizers", "text-pipelines", "model-words"]
+
+
+@pytest.mark.parametrize("name", CHEAP)
 def test_what_is_written_has_the_parts_that_the_format_has(tmp_path, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         write_model(name, tmp_path)
     now, kept = (set(objects(state(folder / name))) for folder in (tmp_path, NEWEST))
     assert now == kept, "raise document.VERSION and add to upgrades.CHANGES; see its docstring"
+
+
+WRITING = """
+import pathlib, sys
+from kept_models import write_model
+for name in sys.argv[2:]:
+    write_model(name, pathlib.Path(sys.argv[1]))
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path):
+    written = []
+    for seed in "12":
+        (tmp_path / seed).mkdir()
+        call = [sys.executable, "-W", "ignore", "-c", WRITING, str(tmp_path / seed), *CHEAP]
+        subprocess.run(call, check=True, cwd=HERE, env=os.environ | {"PYTHONHASHSEED": seed})
+        files = [path for path in (tmp_path / seed).rglob("*") if path.is_file()]
+        written.append(
+            {path.relative_to(tmp_path / seed).as_posix(): path.read_bytes() for path in files}
+        )
+    one, other = written
+    assert one.keys() == other.keys()
+    assert {name for name in one if one[name] != other[name]} <= {f"{n}/made.json" for n in CHEAP}
+    assert len(one) > 4 * len(CHEAP)

@@ -17,6 +17,7 @@ import platform
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,9 @@ def write(folder: Path, version: str, seconds: Mapping[str, float]) -> None:
     (folder / NAME).write_text(document.dump(told, 1) + "\n", "utf-8", newline="\n")
 
 
+@cache
 def _versions() -> dict[str, str]:
+    """Of the libraries; looked up without importing them, once."""
     found = {}
     for name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
@@ -64,14 +67,16 @@ def seconds(told: Mapping[str, Any]) -> dict[str, float]:
 
 def split(value: Any, path: str) -> tuple[Any, dict[str, float]]:
     """What people are told without what was measured, and this by its path."""
-    if not isinstance(value, dict | list):
-        return value, {}
-    is_dict, kept, found = isinstance(value, dict), {}, {}
-    for key, part in value.items() if is_dict else enumerate(value):
-        place = f"{path}/{key}"
-        if key == MEASURED and isinstance(part, float):
-            found[place] = part
-            continue
-        kept[key], below = split(part, place)
-        found |= below
-    return (kept if is_dict else list(kept.values())), found
+    found: dict[str, float] = {}
+    return _kept(value, path, found), found
+
+
+def _kept(value: Any, path: str, found: dict[str, float]) -> Any:
+    if isinstance(value, list):
+        return [_kept(part, f"{path}/{i}", found) for i, part in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get(MEASURED), float):
+        value = dict(value)
+        found[f"{path}/{MEASURED}"] = value.pop(MEASURED)
+    return {key: _kept(part, f"{path}/{key}", found) for key, part in value.items()}

@@ -105,7 +105,9 @@ _GONE = object()
 _FIXED: dict[str, dict[str, Any]] = {
     "correlated-mnl": {"callback": None},  # tells of progress
     "flat-svm": {"duals_": _GONE},  # only a faster start of the next fit
+    "sklearn-count-vectorizer": {"_stop_words_id": _GONE},  # an address in memory
     "sklearn-pipeline": {"memory": None},  # a folder of pickles
+    "sklearn-tfidf-vectorizer": {"_stop_words_id": _GONE},
 }
 
 
