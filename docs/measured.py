@@ -16,8 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 STUDIES = ROOT / "studies" / "records"
-if not STUDIES.is_dir():
-    STUDIES = ROOT / "docs" / "reproduction"
 MARKS = ("<!-- measured: made by python -m docs.measured -->", "<!-- end of measured -->")
 PAIRS = (  # a model of ours, and the peer that solves the same problem
     ("FlatSVM, gap 1e-3, squared_hinge", "scikit-learn LinearSVC"),
