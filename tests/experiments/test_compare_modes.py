@@ -70,7 +70,7 @@ def test_few_rows_per_class(linnaeus, folder):
 
 
 def test_another_baseline(linnaeus, folder):
-    options = ["--few", "2", "-r", "2", "--against", "svm:flat", "--json"]
+    options = ["--few", "2", "-r", "2", "--against", "svm:flat", "--no-report", "--json"]
     code, out, _ = linnaeus("compare", folder, "-m", "svm,svm:flat", *options)
     (test,) = json.loads(out)["tests"]
     assert code == 0 and (test["first"], test["second"]) == ("svm:flat", "svm")

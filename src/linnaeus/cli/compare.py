@@ -141,7 +141,7 @@ NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
 FLAGS = ("--sets", "--rankings")
 MODES = ("--folds", "--test", "--few", *FLAGS)
 ONLY = {  # options that go with some modes only; "" is the comparison with a report
-    "--rule": ("",), "--output": ("",), "--no-report": ("",), "--repetitions": ("--few",),
+    "--rule": ("",), "--output": ("",), "--repetitions": ("--few",),
     "--against": ("--few", "--rankings", "--sets"), "--cs": ("--sets",), "--cv": ("--sets",),
     "--cut": ("--sets",),
 }  # fmt: skip
@@ -193,7 +193,7 @@ def compare(
     given = {
         "--folds": folds, "--test": test, "--few": few, "--sets": sets, "--rankings": rankings,
         "--rule": rule, "--repetitions": repetitions, "--cs": cs, "--cv": cv, "--cut": cut,
-        "--against": against, "--output": output, "--no-report": no_report,
+        "--against": against, "--output": output,
     }  # fmt: skip
     mode = _mode(given)
     options: dict[str, Any] = {
@@ -202,6 +202,8 @@ def compare(
         "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
     }  # fmt: skip
     own = {name[2:]: v for name, v in given.items() if _is(v) and name not in FLAGS}
+    if no_report and not mode:
+        own["output"] = None
     run = {"--sets": _sets, "--few": _rankings, "--rankings": _rankings}.get(mode, _report)
     with progress(quiet or json) as step:
         done = run(data, names, own, **options, step=step)
@@ -212,9 +214,7 @@ def compare(
 def _report(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
     from linnaeus.workflow.comparing import compare
 
-    output = own.pop("output", REPORT)
-    where = None if own.pop("no-report", False) else output
-    return compare(data, methods, output=where, **own, **options)
+    return compare(data, methods, **{"output": REPORT, **own}, **options)
 
 
 def _sets(data: Path, methods: list[str], own: dict[str, Any], **options: Any) -> Compared:
