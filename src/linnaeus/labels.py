@@ -74,15 +74,6 @@ class Labels(NamedTuple):
     numbers: Any = None  # the node of each column; None where these are all nodes, or no nodes
     column: bool = False  # whether one label each came as a matrix with one column
 
-    def over_nodes(self, taxonomy: Nodes) -> sp.csr_array:
-        """The indicator over all nodes of the taxonomy that the labels were parsed with.
-
-        CSR, int8, sorted, no stored zeros.
-        """
-        if self.numbers is None:
-            return self.Y
-        return _placed(self.Y, self.numbers, len(taxonomy.nodes))
-
 
 class _Read(NamedTuple):
     """The kind of a form, and its content as an array, a matrix or lists."""
@@ -360,7 +351,8 @@ def _indicator(read: _Read, taxonomy: Nodes | None) -> Labels:
     """An indicator over the nodes, over the leaves, or over columns without names."""
     Y, given = zero_one(read.content), read.content
     if read.numbers is not None and taxonomy is not None:
-        Y = given = _placed(Y, read.numbers, len(taxonomy.nodes))
+        names = taxonomy.names(read.numbers.tolist())
+        Y = given = moved(Y, names, taxonomy.nodes)
         like: Any = np.zeros((0, Y.shape[1]), dtype=read.content.dtype)
         return Labels(Form("dense", taxonomy.nodes, like), Y, given)
     names, numbers = _columns(Y.shape[1], taxonomy)
@@ -389,16 +381,16 @@ def _one_each(read: _Read, taxonomy: Nodes | None) -> Labels:
     seen = entries.distinct()
     if taxonomy is None:
         _check_discrete(seen, entries)
-    else:
-        entries.numbers(seen, taxonomy)  # an unknown label is an error that names its row
-    names = tuple(by_kind(plain_names(seen)))
-    if taxonomy is not None:
-        numbers = np.array([taxonomy.index(name) for name in names], dtype=np.int64)
+    plain = plain_names(seen)
+    names = tuple(by_kind(plain))
     like = read.content[:0]
     if not isinstance(like, np.ndarray):
         mixed = len({isinstance(name, str) for name in names}) > 1
         like = np.array(names, dtype=object if mixed else None)[:0]
     Y = entries.indicator(_places(names), len(names))
+    if taxonomy is not None:
+        number = dict(zip(plain, entries.numbers(seen, taxonomy), strict=True))
+        numbers = np.array([number[name] for name in names], dtype=np.int64)
     return Labels(Form("one", names, like), Y, read.content, numbers, read.column)
 
 
@@ -459,14 +451,6 @@ class _Entries(NamedTuple):
         Y.sum_duplicates()
         Y.data[:] = 1
         return Y
-
-
-def _placed(Y: sp.csr_array, numbers: npt.NDArray[Any], width: int) -> sp.csr_array:
-    """The indicator over `width` columns, of which those of Y have these numbers."""
-    indices = numbers.astype(Y.indices.dtype)[Y.indices]
-    out = sp.csr_array((Y.data, indices, Y.indptr), shape=(Y.shape[0], width))
-    out.sort_indices()
-    return out
 
 
 # -- what is no label -----------------------------------------------------------------------------

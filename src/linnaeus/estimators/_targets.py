@@ -7,16 +7,16 @@ Without one they are the labels that occur. `linnaeus.labels` knows the forms in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import column_or_1d
 
-from linnaeus.decisions.base import taught
 from linnaeus.errors import UserError
 from linnaeus.inference import repair
-from linnaeus.labels import Form, moved, name_array
+from linnaeus.labels import Form, moved, name_array, parse
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -43,7 +43,7 @@ class Targets(NamedTuple):
 
 
 def learn(
-    y: Any, taxonomy: Taxonomy | None, classes: str, also: Iterable[Any] = ()
+    y: Any, taxonomy: Taxonomy | None, classes: str, also: Collection[Any] = ()
 ) -> tuple[Targets, sp.csr_array]:
     """What there is to know about `y`, and the (n, n_classes) 0/1 matrix of the classes.
 
@@ -57,7 +57,9 @@ def learn(
         raise UserError(
             f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
         )
-    labels = taught(y, taxonomy)
+    labels = parse(y, taxonomy)
+    if labels.column:
+        column_or_1d(y, warn=True)  # scikit-learn's own warning
     form, one = labels.form, labels.form.kind == "one"
     if taxonomy is None:
         if one and len(form.names) < 2:
@@ -66,19 +68,23 @@ def learn(
                 f"or a taxonomy that has the others."
             )
         return Targets(form, form.names, None, None, False, one), labels.Y
-    given = labels.over_nodes(taxonomy)
+    given = taxonomy.encode(labels)
     full = taxonomy.closure(given)
     closed = full.nnz == given.nnz
     if classes == "nodes":
         numbers = np.arange(len(taxonomy), dtype=np.int32)
         return Targets(form, taxonomy.nodes, taxonomy, numbers, closed, one), full
     own = taxonomy.most_specific(given)
-    grown = taxonomy.with_misc(sp.vstack([own, taxonomy.encode([[v] for v in also])]))
+    used = np.unique(own.indices)
+    grown = taxonomy
+    if also or taxonomy.n_children[used].any():  # inner nodes with labels of their own
+        grown = taxonomy.with_misc(sp.vstack([own, taxonomy.encode([[v] for v in also])]))
     carried = {v: k for k, v in grown.misc.items()}
-    names = tuple(grown.misc.get(leaf, leaf) for leaf in grown.leaves)
+    leaves = [grown.nodes[v] for v in grown.leaf_numbers.tolist()]
+    names = tuple(grown.misc.get(leaf, leaf) for leaf in leaves)
     place = np.full(len(taxonomy), -1)  # the column of each node that is a class
-    column = {leaf: j for j, leaf in enumerate(grown.leaves)}
-    for v in np.unique(own.indices).tolist():
+    column = {leaf: j for j, leaf in enumerate(leaves)}
+    for v in used.tolist():
         place[v] = column[carried.get(taxonomy.nodes[v], taxonomy.nodes[v])]
     Y = sp.csr_array((own.data, place[own.indices], own.indptr), (own.shape[0], len(names)))
     Y.sort_indices()

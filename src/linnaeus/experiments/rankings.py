@@ -168,7 +168,7 @@ class RankedRows(NamedTuple):
     @classmethod
     def of(cls, X: Any, y: Any, taxonomy: Taxonomy) -> RankedRows:
         labels = parse(y, taxonomy)
-        own = sp.csr_array(taxonomy.most_specific(labels.over_nodes(taxonomy)))
+        own = sp.csr_array(taxonomy.most_specific(taxonomy.encode(labels)))
         grown = taxonomy.with_misc(own)
         names = tuple(grown.misc.get(leaf, leaf) for leaf in grown.leaves)
         place = np.full(len(taxonomy), -1)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from linnaeus.errors import UserError
-from linnaeus.files import stem_and_suffix
 
 PARTS = ("train", "valid", "test")
 
@@ -23,8 +22,8 @@ def find_file(
     found = [
         path
         for path in sorted(folder.iterdir())
-        if stem_and_suffix(path)[0] == stem
-        and (stem_and_suffix(path)[1] in suffixes if suffixes else path.suffix)
+        if Path(path.name.removesuffix(".gz")).stem == stem
+        and (suffix_of(path) in suffixes if suffixes else path.suffix)
         and path.is_file()
     ]
     if len(found) > 1:
@@ -34,6 +33,11 @@ def find_file(
             f'one: {stem}="{found[0].name}".'
         )
     return found[0] if found else None
+
+
+def suffix_of(path: Path) -> str:
+    """What the name of a file ends in, without ``.gz``: "jsonl" for train.jsonl.gz."""
+    return Path(path.name.removesuffix(".gz")).suffix[1:].lower()
 
 
 def _explicit(folder: Path, stem: str, given: Path) -> Path:

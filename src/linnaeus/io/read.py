@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.files import stem_and_suffix
 from linnaeus.io.arff import read_arff
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
-from linnaeus.io.find import PARTS, find_file, listing
+from linnaeus.io.find import PARTS, find_file, listing, suffix_of
 from linnaeus.io.jsonl import read_jsonl
 from linnaeus.io.labels import Labels, read_label_ids
 from linnaeus.io.parquet import read_parquet
@@ -73,7 +72,7 @@ def read_collection(
         raise UserError(f"parts is {shorten(parts)}. Use some of {', '.join(PARTS)}, as a list.")
     given = {"train": train, "valid": valid, "test": test}
     files = _part_files(folder, {name: given[name] for name in PARTS if name in parts})
-    tax = _taxonomy(folder, taxonomy, list(files.values()))
+    tax, smaller = _taxonomy(folder, taxonomy, list(files.values()))
     read: dict[str, Part] = {}
     names: list[str] | None = None
     for name, file in files.items():
@@ -82,7 +81,9 @@ def read_collection(
         read[name] = _read_part(reading)
         names = names or reading.feature_names
     read = _same_width(folder, read)
-    tax = _without_top(tax, read.values())
+    carried = (label for part in read.values() for row in part.labels for label in row)
+    if smaller is not tax and all(label in smaller for label in carried):
+        tax = smaller
     return Collection(tax, **read, name=folder.resolve().name)
 
 
@@ -129,7 +130,7 @@ def _reading(
     if dtype not in (None, float, "float32", "float64", np.float32, np.float64):
         raise UserError(f"dtype is {shorten(dtype)}. Features are 'float32' or 'float64'.")
     labels = Labels(taxonomy)
-    if stem_and_suffix(file)[1] == "svm":
+    if suffix_of(file) == "svm":
         beside = (file.with_name("labels.tsv"), file.with_name("labels.tsv.gz"))
         source = next(filter(Path.is_file, beside), None)
         if source is not None:
@@ -138,7 +139,7 @@ def _reading(
 
 
 def _reader(file: Path) -> Callable[[Reading], Iterator[Example]]:
-    suffix = stem_and_suffix(file)[1]
+    suffix = suffix_of(file)
     if suffix not in READERS:
         raise UserError(
             f"{file} has the unknown suffix {suffix!r}. Known are {', '.join(READERS)}, each also "
@@ -162,16 +163,20 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     return files
 
 
-def _taxonomy(folder: Path, given: Taxonomy | str | Path | None, files: list[Path]) -> Taxonomy:
-    """The taxonomy given, that of the folder, or that in the header of an ARFF file."""
+def _taxonomy(
+    folder: Path, given: Taxonomy | str | Path | None, files: list[Path]
+) -> tuple[Taxonomy, Taxonomy]:
+    """The taxonomy given, that of the folder, or that in the header of an ARFF file.
+
+    Also the same without an artificial top: its only root, if that is called root.
+    """
     if isinstance(given, Taxonomy):
-        return given
+        return given, given.without_top()
     file = find_file(folder, "taxonomy", given, None)
-    headers = [f for f in files if stem_and_suffix(f)[1] == "arff"]
-    if file is not None:
-        return Taxonomy.read(file)
-    if headers:
-        return Taxonomy.read(headers[0], format="arff")
+    headers = [f for f in files if suffix_of(f) == "arff"]
+    if file is not None or headers:
+        found = Taxonomy.read(file) if file else Taxonomy.read(headers[0], format="arff")
+        return found, found.without_top()
     raise UserError(
         f"{folder} has no taxonomy: looked for taxonomy.* (an edge list taxonomy.tsv, say, with "
         f"lines 'parent<tab>child'). {listing(folder)} For labels without a hierarchy write lines "
@@ -209,10 +214,3 @@ def _kind(part: Part) -> str:
 
 def _widened(X: sp.csr_array, width: int) -> sp.csr_array:
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-
-
-def _without_top(taxonomy: Taxonomy, parts: Any) -> Taxonomy:
-    """Drop an artificial top: the only root, called root, that no row carries."""
-    smaller = taxonomy.without_top()
-    carried = any(label not in smaller for part in parts for row in part.labels for label in row)
-    return taxonomy if carried else smaller

@@ -63,7 +63,7 @@ def label_sets(
     understood = [parse(Y, _checked(taxonomy)) for Y in given.values()]
     if taxonomy is None:
         return _same_shape(given, _without_taxonomy(understood)), None
-    sets = _same_shape(given, [labels.over_nodes(taxonomy) for labels in understood])
+    sets = _same_shape(given, [taxonomy.encode(labels) for labels in understood])
     every_node = any(
         labels.form.kind in ("dense", "sparse") and labels.numbers is None for labels in understood
     )
@@ -122,7 +122,7 @@ def scored(
         true, columns = _truth_alone(given, S.shape[1], classes), None
     else:
         columns = score_columns(taxonomy, S.shape[1], classes)
-        true = given.over_nodes(taxonomy)[:, columns]
+        true = taxonomy.encode(given)[:, columns]
     if true.shape[0] != S.shape[0]:
         raise UserError(
             f"Y_true has {true.shape[0]} rows, but the scores have {S.shape[0]}. "

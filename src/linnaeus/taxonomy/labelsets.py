@@ -21,10 +21,22 @@ def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:
     return forms.to_lists(Y, taxonomy.nodes)
 
 
+def encode(taxonomy: Taxonomy, labels: Any) -> sp.csr_array:
+    """Labels, understood already or not, as an indicator over all nodes."""
+    given = labels if isinstance(labels, forms.Labels) else forms.parse(labels, taxonomy)
+    Y = given.Y
+    if given.numbers is None:
+        return Y
+    indices = given.numbers.astype(Y.indices.dtype)[Y.indices]
+    out = sp.csr_array((Y.data, indices, Y.indptr), shape=(Y.shape[0], len(taxonomy.nodes)))
+    out.sort_indices()
+    return out
+
+
 def closure(taxonomy: Taxonomy, Y: Any) -> Any:
     """Every ancestor of a label becomes a label; the answer has the form of the question."""
     given = None if _is_tidy(taxonomy, Y) else forms.parse(Y, taxonomy)
-    sets = Y if given is None else given.over_nodes(taxonomy)
+    sets = Y if given is None else encode(taxonomy, given)
     closed = _counts_below(taxonomy, sets.astype(np.int32))
     closed.data[:] = 1
     closed.sort_indices()
@@ -55,7 +67,7 @@ def _counts_below(taxonomy: Taxonomy, given: sp.csr_array) -> sp.csr_array:
 def most_specific(taxonomy: Taxonomy, Y: Any) -> Any:
     """Drop the labels that have a descendant in the same set."""
     given = None if _is_tidy(taxonomy, Y) else forms.parse(Y, taxonomy)
-    sets = (Y if given is None else given.over_nodes(taxonomy)).astype(np.int32)
+    sets = (Y if given is None else encode(taxonomy, given)).astype(np.int32)
     counts = _counts_below(taxonomy, sets)
     out = sp.csr_array(sets.multiply(counts == 1) if sets.nnz else sets)
     out.eliminate_zeros()

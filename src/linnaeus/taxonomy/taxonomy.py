@@ -19,7 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
-from linnaeus.labels import parse
 from linnaeus.taxonomy import draw, labelsets, lines, networks, reshape, structure
 from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
 from linnaeus.taxonomy.naming import Numbered, number_nodes
@@ -63,6 +62,11 @@ class Taxonomy:
     dag: Dag
     titles: Mapping[Any, str]
     misc: Mapping[Any, Any]
+    n_parents: IntArray  # how many parents each node has
+    n_children: IntArray
+    root_numbers: IntArray
+    leaf_numbers: IntArray
+    is_tree: bool  # or a forest
     _numbered: Numbered
 
     def __init__(
@@ -71,7 +75,18 @@ class Taxonomy:
         titles: Mapping[Any, str] | None = None,
         misc: Mapping[Any, Any] | None = None,
     ) -> None:
-        self.__dict__.update(_numbered=numbered, nodes=numbered.nodes, dag=numbered.dag)
+        dag = numbered.dag
+        above, below = (np.diff(ptr).astype(np.int32) for ptr in (dag.parent_ptr, dag.child_ptr))
+        self.__dict__.update(
+            _numbered=numbered,
+            nodes=numbered.nodes,
+            dag=dag,
+            n_parents=above,
+            n_children=below,
+            root_numbers=np.flatnonzero(above == 0).astype(np.int32),
+            leaf_numbers=np.flatnonzero(below == 0).astype(np.int32),
+            is_tree=bool((above <= 1).all()),
+        )
         self.__dict__["titles"] = MappingProxyType(self._checked_titles(titles or {}))
         self.__dict__["misc"] = MappingProxyType(dict(misc or {}))
 
@@ -251,24 +266,6 @@ class Taxonomy:
         return self.dag.depth
 
     @cached_property
-    def n_parents(self) -> IntArray:
-        """How many parents each node has."""
-        return np.diff(self.dag.parent_ptr).astype(np.int32)
-
-    @cached_property
-    def n_children(self) -> IntArray:
-        """How many children each node has."""
-        return np.diff(self.dag.child_ptr).astype(np.int32)
-
-    @cached_property
-    def root_numbers(self) -> IntArray:
-        return np.flatnonzero(self.n_parents == 0).astype(np.int32)
-
-    @cached_property
-    def leaf_numbers(self) -> IntArray:
-        return np.flatnonzero(self.n_children == 0).astype(np.int32)
-
-    @cached_property
     def roots(self) -> tuple[Any, ...]:
         return self.names(self.root_numbers.tolist())
 
@@ -286,10 +283,6 @@ class Taxonomy:
     @cached_property
     def levels(self) -> tuple[tuple[Any, ...], ...]:
         return tuple(self.names(level.tolist()) for level in self.level_numbers)
-
-    @cached_property
-    def is_tree(self) -> bool:
-        return bool((self.n_parents <= 1).all())
 
     @cached_property
     def tree(self) -> Tree:
@@ -387,7 +380,7 @@ class Taxonomy:
 
     def encode(self, labels: Any) -> sp.csr_array:
         """Labels in any form (see `linnaeus.labels`) to a CSR 0/1 indicator over `nodes`."""
-        return parse(labels, self).over_nodes(self)
+        return labelsets.encode(self, labels)
 
     def decode(self, indicator: Any) -> list[list[Any]]:
         """An indicator over `nodes` to lists of names, in node order."""
