@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import secrets
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -13,11 +14,6 @@ from pathlib import Path
 from typing import TextIO
 
 from linnaeus.errors import FormatError, UserError
-
-try:
-    import fcntl
-except ImportError:  # not on Windows; there nothing is locked
-    fcntl = None  # type: ignore[assignment]
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -89,13 +85,6 @@ def read_text(path: str | Path) -> str:
         return "\n".join(lines)
 
 
-def share(path: str | Path) -> None:
-    """Give a file the permissions that files made by this user have."""
-    umask = os.umask(0)
-    os.umask(umask)
-    os.chmod(path, 0o666 & ~umask)
-
-
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """A temporary file beside `path`, to be written by the caller and renamed at the end.
@@ -106,9 +95,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     if path.is_dir():
         raise UserError(f"{path} is a folder, but a file is to be written there. Name a file.")
     special = path.exists() and not path.is_file()  # a device or a pipe is written to, not replaced
-    folder = None if special else path.parent
+    folder = tempfile.gettempdir() if special else path.parent
+    name = os.path.join(folder, f".{path.name}.{secrets.token_hex(8)}")
     try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
+        descriptor = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     except FileNotFoundError:
         raise UserError(f"There is no folder {path.parent} to write {path.name} into.") from None
     except PermissionError:
@@ -122,7 +112,6 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             path.write_bytes(Path(name).read_bytes())
             os.unlink(name)
             return
-        share(name)
         os.replace(name, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -139,28 +128,6 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
         with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
             yield handle
-
-
-@contextmanager
-def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a directory, which ends with the process; whether that was possible."""
-    if fcntl is None:
-        yield wait  # type: ignore[unreachable]
-        return
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        yield False
-        return
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-            mine = True
-        except OSError:
-            mine = wait  # locked by somebody, or a file system without locks
-        yield mine
-    finally:
-        os.close(descriptor)
 
 
 def stem_and_suffix(path: str | Path) -> tuple[str, str]:

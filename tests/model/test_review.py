@@ -10,10 +10,9 @@ from linnaeus.errors import UserError
 from linnaeus.experiments import tune
 from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import VALUES
-from linnaeus.model import train
+from linnaeus.model import Answers, train
 from linnaeus.model.methods import parse_parameters, write_parameters
 from linnaeus.synthetic import newsroom
-from linnaeus.workflow.predicting import Answers
 from small_data import write_folder
 
 TREE = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])

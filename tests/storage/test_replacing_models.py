@@ -10,8 +10,8 @@ from storage_objects import TAX, assert_same, fitted
 
 from linnaeus import FlatSVM, storage
 from linnaeus.errors import UserError
-from linnaeus.files import locked
 from linnaeus.storage import directory, replacing
+from linnaeus.storage.replacing import locked
 
 
 @pytest.fixture

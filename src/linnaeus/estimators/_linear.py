@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE, Classifier
-from linnaeus.inference.rows import score_blocks
+from linnaeus.inference.rows import SCORE_ENTRIES
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
@@ -124,7 +124,8 @@ class LinearClassifier(Classifier):
 
     def _row_blocks(self, n: int) -> Iterator[slice]:
         """Blocks of rows whose scores stay within bounded memory; an empty one for no rows."""
-        return score_blocks(max(n, 1), self._n_scores())
+        step = max(1, SCORE_ENTRIES // max(1, self._n_scores()))
+        return (slice(i, i + step) for i in range(0, max(n, 1), step))
 
     def _n_scores(self) -> int:
         """Scores of a row."""

@@ -25,7 +25,8 @@ from linnaeus.io.originals import (
     read_rcv1,
     read_wipo,
 )
-from linnaeus.io.read import iter_rows, read_collection, read_training
+from linnaeus.io.predictions import open_writer
+from linnaeus.io.read import blocks, find_rows, iter_rows, read_collection, read_training
 from linnaeus.io.rows import Example, SparseRow
 from linnaeus.io.write import (
     write_collection,
@@ -40,8 +41,11 @@ __all__ = [
     "Example",
     "Part",
     "SparseRow",
+    "blocks",
     "collect",
+    "find_rows",
     "iter_rows",
+    "open_writer",
     "read_clus",
     "read_collection",
     "read_lshtc",

@@ -31,6 +31,13 @@ class Part:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def kind(self) -> str:
+        """What the examples are: texts, sparse features, or a table of features."""
+        if self.texts is not None:
+            return "texts"
+        return "sparse features" if sp.issparse(self.X) else "a table of features"
+
     def take(self, rows: Sequence[int]) -> Part:
         """The rows with these numbers, in this order."""
         rows = [int(i) for i in rows]

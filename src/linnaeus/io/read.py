@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from linnaeus.io.svm import read_svm
 from linnaeus.io.table import read_csv, read_tsv
 from linnaeus.taxonomy import Taxonomy
 
+BLOCK = 2048  # rows in memory at a time
 READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
@@ -120,6 +122,35 @@ def iter_rows(
     return _reader(reading.path)(reading)
 
 
+def find_rows(data: str | Path, part: str) -> Path:
+    """The file to read: the one given, or that of a part of a folder."""
+    data = Path(data)
+    if not data.is_dir():
+        if not data.exists():
+            raise UserError(f"There is no file or folder {data}. Check the path.")
+        return data
+    file = find_file(data, part, None, READERS)
+    if file is None:
+        raise UserError(
+            f"{data} has no part {part!r}: looked for {part}.* with one of the suffixes "
+            f"{', '.join(READERS)}, plain or .gz. {listing(data)} Name another with --part, or a "
+            f"file instead of the folder."
+        )
+    return file
+
+
+def blocks(
+    file: Path,
+    feature_names: list[str] | None = None,
+    skipped: list[str] | None = None,
+    size: int = BLOCK,
+) -> Iterator[Part]:
+    """The rows of a file in blocks, none of which is kept; see `iter_rows`."""
+    examples = iter_rows(file, feature_names=feature_names, skipped=skipped)
+    while len(block := collect(islice(examples, size))):
+        yield block
+
+
 def _reading(
     file: Path,
     taxonomy: Taxonomy | None,
@@ -196,7 +227,7 @@ def _read_part(reading: Reading) -> Part:
 
 def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:
     """Check that all parts hold the same kind of thing; sparse ones become equally wide."""
-    kinds = {name: _kind(part) for name, part in parts.items()}
+    kinds = {name: part.kind for name, part in parts.items()}
     if len(set(kinds.values())) > 1:
         said = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
         raise UserError(f"The parts of {folder} differ: {said}. Give all parts the same form.")
@@ -204,12 +235,6 @@ def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:
         return parts
     width = max(max(part.X.shape[1], len(part.feature_names or ())) for part in parts.values())
     return {name: replace(part, X=_widened(part.X, width)) for name, part in parts.items()}
-
-
-def _kind(part: Part) -> str:
-    if part.texts is not None:
-        return "texts"
-    return "sparse features" if sp.issparse(part.X) else "a table of features"
 
 
 def _widened(X: sp.csr_array, width: int) -> sp.csr_array:

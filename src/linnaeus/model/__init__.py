@@ -1,5 +1,6 @@
 """A model: features, an estimator and a decision rule, fitted together and kept together."""
 
+from linnaeus.model.answers import Answers
 from linnaeus.model.choice import MethodChoice, choose_method, unsuited
 from linnaeus.model.features import KINDS, Choice, choose_features, make_features
 from linnaeus.model.held_out import HeldOut
@@ -15,6 +16,7 @@ __all__ = [
     "MANY_CLASSES",
     "MANY_ROWS",
     "METHODS",
+    "Answers",
     "Choice",
     "HeldOut",
     "Kind",

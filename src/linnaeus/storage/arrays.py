@@ -9,6 +9,7 @@ writing to an array changes memory, never the file.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from linnaeus.errors import FormatError
-from linnaeus.files import share
 
 Array = npt.NDArray[Any]
 
@@ -34,7 +34,7 @@ DTYPES = frozenset(np.dtype(code).name for code in _CODES.values())  # that can 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays of the types `DTYPES`."""
     save_file({name: _standard(array) for name, array in arrays.items()}, path)
-    share(path)  # the library keeps its files to the user alone
+    _share(path)  # the library keeps its files to the user alone
 
 
 def _standard(array: Array) -> Array:
@@ -72,3 +72,10 @@ def _view(numbers: Array, entry: Mapping[str, Any]) -> Array:
     if sys.byteorder == "big":
         return array.astype(array.dtype.newbyteorder("="))
     return array.view(np.ndarray)
+
+
+def _share(path: str | Path) -> None:
+    """Give a file the permissions that files made by this user have."""
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(path, 0o666 & ~umask)

@@ -22,7 +22,7 @@ from typing import Any
 from linnaeus.errors import FormatError, UserError, nearest, shorten
 from linnaeus.storage import arrays, document, made, replacing
 from linnaeus.storage.state import State, from_state, to_state
-from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy import Taxonomy, formats
 
 ARRAYS, TEXTS = "arrays.safetensors", "vocabulary.json"
 TAXONOMIES = ("taxonomy.tsv", "taxonomy.json")  # the second where names hold tabs or line breaks
@@ -132,7 +132,8 @@ def _write_taxonomy(folder: Path, taxonomy: Taxonomy | None) -> dict[str, Any] |
     told: dict[str, Any] = {"nodes": len(taxonomy), "digest": taxonomy.digest()}
     for name in TAXONOMIES if len(taxonomy) else ():
         try:
-            taxonomy.write(folder / name)
+            text = formats.as_text(taxonomy, Path(name).suffix[1:])
+            (folder / name).write_text(text, "utf-8", newline="\n")
             return {"file": name, **told}
         except UserError:  # a tab in a name; 1 and "1" are two names, but one text
             continue

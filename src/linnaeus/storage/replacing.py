@@ -21,11 +21,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from linnaeus.errors import UserError
-from linnaeus.files import locked
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of linux/fcntl.h and linux/fs.h
 _NEW, _OLD = "saving", "replaced"
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM)
+
+try:
+    import fcntl
+except ImportError:  # not on Windows; there nothing is locked
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -195,3 +199,25 @@ def clean(target: Path) -> None:
         with locked(left, wait=False) as mine:
             if mine:
                 shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of a directory, which ends with the process; whether that was possible."""
+    if fcntl is None:
+        yield wait  # type: ignore[unreachable]
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            mine = True
+        except OSError:
+            mine = wait  # locked by somebody, or a file system without locks
+        yield mine
+    finally:
+        os.close(descriptor)

@@ -16,10 +16,10 @@ from linnaeus.explanation import (
 )
 from linnaeus.explanation import explain as explain_input
 from linnaeus.files import atomic_write
+from linnaeus.io import blocks, find_rows
 from linnaeus.io.collection import Part
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
-from linnaeus.workflow.rows import blocks, find_rows
 
 
 class Place(NamedTuple):
@@ -106,7 +106,8 @@ def _row(model: Model, place: Place) -> Part:
     if place.row is not None and place.row < 1:
         raise UserError(f"The row is {place.row}. Rows are counted from 1.")
     file, seen = find_rows(place.data, place.part), 0
-    for block in blocks(file, model):
+    for block in blocks(file, model.feature_names):
+        model.check_kind(block, file)
         for i in _wanted(block, place, seen):
             return block.take([i])
         seen += len(block)

@@ -9,6 +9,7 @@ also keep titles, related links and the order of the nodes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -97,15 +98,29 @@ def write(taxonomy: Taxonomy, path: str | Path, format: str | None = None) -> No
     writer = _writer(path, format)
     if not len(taxonomy):
         raise UserError(f"The taxonomy has no nodes, so there is nothing to write to {path}.")
-    taxonomy = with_text_names(taxonomy)
+    text = _written(taxonomy, writer)
+    with atomic_write(path) as handle:
+        handle.write(text)
+
+
+def as_text(taxonomy: Taxonomy, format: str) -> str:
+    """What a file of this format says."""
+    return _written(taxonomy, _writer(Path(f"taxonomy.{format}"), format))
+
+
+def _written(taxonomy: Taxonomy, writer: Writer) -> str:
+    handle = StringIO()
+    writer(with_text_names(taxonomy), handle)
+    text = handle.getvalue()
     try:
-        with atomic_write(path) as handle:
-            writer(taxonomy, handle)
+        text.encode()
     except UnicodeEncodeError as error:
+        bad = text[max(0, error.start - 20) : error.end]
         raise UserError(
-            f"The text {shorten(error.object)} cannot be written as UTF-8 ({error.reason}). "
+            f"The text {shorten(bad)} cannot be written as UTF-8 ({error.reason}). "
             f"Remove the broken character from the name or title."
         ) from None
+    return text
 
 
 def check_target(path: str | Path, format: str | None = None) -> None:

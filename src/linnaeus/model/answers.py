@@ -1,0 +1,97 @@
+"""What a model says about rows: labels, their paths, scores, probabilities, ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.decisions.top import top_columns
+from linnaeus.io.collection import Part
+from linnaeus.model.model import Model, inputs_of
+
+
+class Answers:
+    """What there is to say about rows: labels, their paths, scores, probabilities, ranking.
+
+    An inner node that is given because a node below it is, or that has no score of its own, has
+    the highest score at or below it, and no probability.
+
+    top : how many of the highest-ranked labels to list as well
+    source : what the rows come from, for messages
+    """
+
+    def __init__(self, model: Model, top: int = 0, source: Any = "the rows") -> None:
+        tax, self._source = model.taxonomy, source
+        self._model, self._top = model, top
+        self._scored = np.full(len(tax), -1)  # the column of each node
+        self._scored[tax.numbers(model.columns)] = np.arange(len(model.columns))
+        inner = (tax.n_children > 0) & (not model.closed)
+        self._column = np.where(inner, -1, self._scored)  # the same, of nodes above a label
+        self._paths: dict[int, list[Any]] = {}
+        self._below: dict[int, np.ndarray] = {}
+
+    def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
+        model = self._model
+        model.check_kind(block, self._source)
+        X = model.transform(inputs_of(block))
+        scores = np.asarray(model.estimator.decision_function(X))
+        given = model.given(model.decide(X, scores))
+        row = np.repeat(np.arange(len(block)), np.diff(given.indptr))
+        labels = [model.taxonomy.nodes[v] for v in given.indices.tolist()]
+        paths = [self._path(v) for v in given.indices.tolist()]
+        columns = self._columns(given, row)
+        values = self._values(scores, row, given.indices, columns)
+        likely = self._likely(X, row, columns) if model.has_probabilities else None
+        best = top_columns(scores, self._top) if self._top else None
+        for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
+            record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
+            record["paths"], record["scores"] = paths[a:b], values[a:b]
+            if likely is not None:
+                record["probabilities"] = likely[a:b]
+            if best is not None:
+                ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
+                record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
+            yield record
+
+    def _columns(self, given: sp.csr_array, row: np.ndarray) -> np.ndarray:
+        """The column of each label: of the most specific ones their own, -1 where there is none."""
+        own: np.ndarray = self._scored[given.indices]
+        if not self._model.closed_answers:
+            return own
+        n = given.shape[1]
+        specific = self._model.taxonomy.most_specific(given)
+        ends = np.repeat(np.arange(given.shape[0]), np.diff(specific.indptr)) * n + specific.indices
+        last = np.isin(row * n + given.indices, ends)
+        return np.asarray(np.where(last, own, self._column[given.indices]))
+
+    def _values(
+        self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray
+    ) -> list[float]:
+        values = scores[row, columns].astype(float)
+        for e in np.flatnonzero(columns < 0).tolist():
+            below = self._columns_below(int(nodes[e]))
+            values[e] = scores[row[e], below].max() if below.size else scores[row[e]].min()
+        return list(map(float, values))
+
+    def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> list[float | None]:
+        found = np.asarray(self._model.estimator.predict_proba(X))
+        values = found[row, columns].astype(float).tolist()
+        return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
+
+    def _columns_below(self, v: int) -> np.ndarray:
+        if v not in self._below:
+            tax = self._model.taxonomy
+            columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
+            self._below[v] = columns[columns >= 0]
+        return self._below[v]
+
+    def _path(self, v: int) -> list[Any]:
+        """The nodes above a node and itself, from the top."""
+        if v not in self._paths:
+            tax = self._model.taxonomy
+            self._paths[v] = list(tax.ancestors(tax.nodes[v]))
+        return self._paths[v]
