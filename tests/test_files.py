@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from linnaeus.errors import FormatError, UserError, shorten
-from linnaeus.files import atomic_write, open_lines, read_text, stem_and_suffix
+from linnaeus.files import atomic_write, open_lines, read_text
+from linnaeus.taxonomy.formats.guess import stem_and_suffix
 
 
 def test_lines_of_plain_gzip_bom_and_windows_files(tmp_path):

@@ -128,11 +128,3 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
         with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
             yield handle
-
-
-def stem_and_suffix(path: str | Path) -> tuple[str, str]:
-    """The name of a file without ``.gz``, split: ("train", "jsonl") for train.jsonl.gz."""
-    name = Path(path).name
-    name = name[:-3] if name.endswith(".gz") else name
-    stem, _, suffix = name.rpartition(".")
-    return (stem, suffix.lower()) if stem else (name, "")

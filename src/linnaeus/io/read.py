@@ -143,12 +143,26 @@ def blocks(
     file: Path,
     feature_names: list[str] | None = None,
     skipped: list[str] | None = None,
+    kind: str | None = None,
     size: int = BLOCK,
 ) -> Iterator[Part]:
-    """The rows of a file in blocks, none of which is kept; see `iter_rows`."""
+    """The rows of a file in blocks, none of which is kept; see `iter_rows`.
+
+    kind : what they must be, the `Part.kind` that a model was trained on
+    """
     examples = iter_rows(file, feature_names=feature_names, skipped=skipped)
     while len(block := collect(islice(examples, size))):
+        check_kind(block, kind, file)
         yield block
+
+
+def check_kind(rows: Part, kind: str | None, file: Path) -> None:
+    """Refuse rows of another kind than a model was trained on."""
+    if kind not in (None, rows.kind):
+        raise UserError(
+            f"The model was trained on {kind}, but {file} holds {rows.kind}. Give rows of the same "
+            f"kind, or train a model on these."
+        )
 
 
 def _reading(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.errors import shorten
-from linnaeus.files import LineReader, open_lines
+from linnaeus.files import open_lines
 from linnaeus.io.numbers import to_numbers
 from linnaeus.io.reading import Reading, check_columns, each_row
 from linnaeus.io.rows import BadRowError, Example
@@ -61,23 +61,22 @@ def read_tsv(reading: Reading) -> Iterator[Example]:
 
 def _read(reading: Reading, delimiter: str) -> Iterator[Example]:
     dtype = reading.number_type(np.float64)
-    with open_lines(reading.path) as lines:
-        rows = _rows(reading, lines, delimiter)
-        line, names = next(rows, (None, []))
-        if line is None:
-            raise reading.error("the file is empty. A table begins with a header line.")
-        layout = lay_out(reading, [name.strip() for name in names], line)
+    rows = _rows(reading, delimiter)
+    line, names = next(rows, (None, []))
+    if line is None:
+        raise reading.error("the file is empty. A table begins with a header line.")
+    layout = lay_out(reading, [name.strip() for name in names], line)
 
-        def parse(number: int, cells: list[str]) -> Example:
-            if len(cells) != len(names):
-                raise BadRowError(
-                    f"{len(cells)} columns, where the header has {len(names)}; the row begins with "
-                    f"{shorten(cells[0])}. Quote cells that contain {delimiter!r}, and check that "
-                    f"every quote is closed."
-                )
-            return _example(number, cells, layout, reading, dtype)
+    def parse(number: int, cells: list[str]) -> Example:
+        if len(cells) != len(names):
+            raise BadRowError(
+                f"{len(cells)} columns, where the header has {len(names)}; the row begins with "
+                f"{shorten(cells[0])}. Quote cells that contain {delimiter!r}, and check that "
+                f"every quote is closed."
+            )
+        return _example(number, cells, layout, reading, dtype)
 
-        yield from each_row(reading, rows, parse)
+    yield from each_row(reading, rows, parse)
 
 
 def _example(
@@ -94,23 +93,24 @@ def _example(
     return Example(key, labels, text, metadata=others)
 
 
-def _rows(reading: Reading, lines: LineReader, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(reading: Reading, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table with the line on which each begins; blank lines are passed over."""
     limit = np.iinfo(np.int32).max
     if csv.field_size_limit() < limit:  # the module's own limit, 128 kB, is for all its readers
         csv.field_size_limit(limit)
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
-    while True:
-        start = lines.line + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            _unreadable(reading, start, lines.line, str(error))
-            continue
-        if cells is None:
-            return
-        if cells:
-            yield start, cells
+    with open_lines(reading.path) as lines:
+        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+        while True:
+            start = lines.line + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                _unreadable(reading, start, lines.line, str(error))
+                continue
+            if cells is None:
+                return
+            if cells:
+                yield start, cells
 
 
 def _unreadable(reading: Reading, start: int, end: int, reason: str) -> None:

@@ -21,31 +21,33 @@ class Answers:
     the highest score at or below it, and no probability.
 
     top : how many of the highest-ranked labels to list as well
-    source : what the rows come from, for messages
     """
 
-    def __init__(self, model: Model, top: int = 0, source: Any = "the rows") -> None:
-        tax, self._source = model.taxonomy, source
-        self._model, self._top = model, top
-        self._scored = np.full(len(tax), -1)  # the column of each node
-        self._scored[tax.numbers(model.columns)] = np.arange(len(model.columns))
+    def __init__(self, model: Model, top: int = 0) -> None:
+        tax, columns = model.taxonomy, model.columns
+        self._model, self._top, self.probabilities = model, top, model.has_probabilities
+        self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
         inner = (tax.n_children > 0) & (not model.closed)
+        self._scored = np.full(len(tax.nodes), -1)  # the column of each node
+        self._scored[tax.numbers(columns)] = np.arange(len(columns))
         self._column = np.where(inner, -1, self._scored)  # the same, of nodes above a label
-        self._paths: dict[int, list[Any]] = {}
+        self._paths: dict[Any, list[Any]] = {}
         self._below: dict[int, np.ndarray] = {}
 
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
         model = self._model
-        model.check_kind(block, self._source)
         X = model.transform(inputs_of(block))
         scores = np.asarray(model.estimator.decision_function(X))
-        given = model.given(model.decide(X, scores))
-        row = np.repeat(np.arange(len(block)), np.diff(given.indptr))
-        labels = [model.taxonomy.nodes[v] for v in given.indices.tolist()]
-        paths = [self._path(v) for v in given.indices.tolist()]
+        tax, given = model.taxonomy, model.decide(X, scores)
+        given = given if model.closed_answers else tax.most_specific(given)
+        row = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
+        labels = [tax.nodes[v] for v in given.indices.tolist()]
+        for name in set(labels) - self._paths.keys():  # the nodes above and itself, from the top
+            self._paths[name] = list(tax.ancestors(name))
+        paths = [self._paths[name] for name in labels]
         columns = self._columns(given, row)
         values = self._values(scores, row, given.indices, columns)
-        likely = self._likely(X, row, columns) if model.has_probabilities else None
+        likely = self._likely(X, row, columns) if self.probabilities else None
         best = top_columns(scores, self._top) if self._top else None
         for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
             record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
@@ -88,10 +90,3 @@ class Answers:
             columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
             self._below[v] = columns[columns >= 0]
         return self._below[v]
-
-    def _path(self, v: int) -> list[Any]:
-        """The nodes above a node and itself, from the top."""
-        if v not in self._paths:
-            tax = self._model.taxonomy
-            self._paths[v] = list(tax.ancestors(tax.nodes[v]))
-        return self._paths[v]

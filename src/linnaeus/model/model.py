@@ -86,17 +86,12 @@ class Model:
         names = getattr(self.features, "feature_names", None)
         return None if names is None else list(names)
 
-    def check_kind(self, rows: Part, source: Any = "the rows") -> None:
-        """Refuse rows of another kind than the model was trained on."""
-        wanted = "texts"
-        if hasattr(self.features, "n_features_in_"):
-            wanted = "sparse features" if self.features.sparse_ else "a table of features"
-        given = rows.kind
-        if given != wanted:
-            raise UserError(
-                f"The model was trained on {wanted}, but {source} holds {given}. Give rows of the "
-                f"same kind, or train a model on these."
-            )
+    @property
+    def kind(self) -> str:
+        """What the model was trained on, as `Part.kind` says it."""
+        if not hasattr(self.features, "n_features_in_"):
+            return "texts"
+        return "sparse features" if self.features.sparse_ else "a table of features"
 
     # -- answers ----------------------------------------------------------------------------
 

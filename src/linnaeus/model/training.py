@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
-from linnaeus.labels import name_array
+from linnaeus.labels import name_array, parse
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, make, settings_of
+from linnaeus.model.methods import INFO, class_of, settings_of
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.taxonomy import Taxonomy
 
@@ -57,12 +57,12 @@ def train(
         check_rule(rule, rule_parameters or {})
     chosen = choose_method(method, part, taxonomy, several)
     settings = chosen.parameters | dict(parameters or {})
-    settings_of(chosen.method, settings)  # a mistake shows before any work is done
+    checked = settings_of(chosen.method, settings, seed, jobs)  # mistakes show before any work
     check_suited(chosen.method, several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     step("fit", 1, 4)
-    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
+    estimator = class_of(chosen.method)(taxonomy, **checked)
     with _blaming(f"The method {chosen.method!r}", parameters):
         estimator.fit(X, y)
     model = Model(
@@ -144,7 +144,7 @@ class TrainingLabels(NamedTuple):
             raise UserError("There are no training rows. Give some.")
         one = all(len(row) == 1 for row in part.labels)
         names = name_array([label for row in part.labels for label in row]) if one else None
-        given = taxonomy.encode(part.labels if names is None else names)
+        given = taxonomy.encode(parse(part.labels if names is None else names, taxonomy))
         if not given.nnz:
             raise UserError(
                 f"None of the {len(part):,} training rows has a label, so there is nothing to "
@@ -166,8 +166,8 @@ def _featured(
         X = features.transform(inputs_of(part)) if X is None else X
         return features, X, {"kind": type(features).__name__, "why": "as given"}
     inputs = inputs_of(part)
-    choice: Choice = choose_features(part, features, parameters)
-    with _blaming(f"The features {choice.kind!r}", parameters):
+    with _blaming(f"The features {features!r}", parameters):
+        choice: Choice = choose_features(part, features, parameters)
         X = choice.features.fit_transform(inputs)
     told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
     return choice.features, X, told

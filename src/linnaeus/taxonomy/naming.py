@@ -40,7 +40,7 @@ def number_nodes(
     m = len(lines) // 2
     lines.extend(chain.from_iterable(related))
     names, declared = _plain_names(lines, m)
-    before = plain_names(seen)
+    before = plain_names(seen) if len(seen) else []
     code, first = by_appearance(before + names if before else names)
     code = code[len(before) :]
     p, c, links = code[: 2 * m : 2], code[1 : 2 * m : 2], code[2 * m :].reshape(-1, 2)

@@ -67,6 +67,7 @@ class Taxonomy:
     root_numbers: IntArray
     leaf_numbers: IntArray
     is_tree: bool  # or a forest
+    related_numbers: IntArray  # `related` as an (n_links, 2) array of node numbers
     _numbered: Numbered
 
     def __init__(
@@ -86,6 +87,7 @@ class Taxonomy:
             root_numbers=np.flatnonzero(above == 0).astype(np.int32),
             leaf_numbers=np.flatnonzero(below == 0).astype(np.int32),
             is_tree=bool((above <= 1).all()),
+            related_numbers=numbered.related,
         )
         self.__dict__["titles"] = MappingProxyType(self._checked_titles(titles or {}))
         self.__dict__["misc"] = MappingProxyType(dict(misc or {}))
@@ -254,11 +256,6 @@ class Taxonomy:
     def related(self) -> tuple[tuple[Any, Any], ...]:
         """Symmetric links, each once, as pairs of names with the lower number first."""
         return tuple((self.nodes[a], self.nodes[b]) for a, b in self._numbered.related.tolist())
-
-    @property
-    def related_numbers(self) -> IntArray:
-        """`related` as an (n_links, 2) array of node numbers."""
-        return self._numbered.related
 
     @property
     def depth(self) -> IntArray:

@@ -106,8 +106,7 @@ def _row(model: Model, place: Place) -> Part:
     if place.row is not None and place.row < 1:
         raise UserError(f"The row is {place.row}. Rows are counted from 1.")
     file, seen = find_rows(place.data, place.part), 0
-    for block in blocks(file, model.feature_names):
-        model.check_kind(block, file)
+    for block in blocks(file, model.feature_names, kind=model.kind):
         for i in _wanted(block, place, seen):
             return block.take([i])
         seen += len(block)

@@ -51,12 +51,12 @@ def predict(
         model = model.with_rule(rule)
     if top < 0:
         raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
+    answers = Answers(model, top)
     file = find_rows(data, part)
     skipped: list[str] | None = [] if skip_bad else None
     rows, start = 0, time.perf_counter()
-    with open_writer(target, format, model.has_probabilities, top) as write:
-        answers = Answers(model, top, file)
-        for block in blocks(file, model.feature_names, skipped):
+    with open_writer(target, format, answers.probabilities, top) as write:
+        for block in blocks(file, answers.feature_names, skipped, answers.kind):
             write(answers(block))
             rows += len(block)
             if told is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from linnaeus.errors import FormatError
 from linnaeus.io import find_rows
 from linnaeus.io.collection import Part
+from linnaeus.io.read import check_kind
 from linnaeus.model import Model
 
 
@@ -36,7 +37,7 @@ def read_examples(
     if not len(found):
         first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
         raise FormatError(file, f"there are no rows.{first} Check the file.")
-    model.check_kind(found, file)
+    check_kind(found, model.kind, file)
     if not any(found.labels):
         raise FormatError(
             file,

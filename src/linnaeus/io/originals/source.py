@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from linnaeus.errors import UserError, nearest, shorten
-from linnaeus.files import stem_and_suffix
 from linnaeus.io.find import PARTS, listing
+from linnaeus.taxonomy.formats.guess import stem_and_suffix
 
 
 def folder_of(path: str | Path, wanted: str, origin: str) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from linnaeus.errors import FormatError, UserError, shorten
-from linnaeus.files import atomic_write, stem_and_suffix
+from linnaeus.files import atomic_write
 from linnaeus.taxonomy.formats import (
     arff,
     edge_list,
@@ -132,7 +132,7 @@ def check_target(path: str | Path, format: str | None = None) -> None:
 
 
 def _writer(path: Path, format: str | None) -> Writer:
-    suffix = stem_and_suffix(path)[1]
+    suffix = guess.stem_and_suffix(path)[1]
     chosen = format or guess.by_name(path) or ("paths" if suffix == "txt" else None)
     if chosen is None:
         raise UserError(

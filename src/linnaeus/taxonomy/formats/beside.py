@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Container, Iterator
 from pathlib import Path
 
-from linnaeus.files import stem_and_suffix
 from linnaeus.taxonomy.formats.draft import add_title, column_error
+from linnaeus.taxonomy.formats.guess import stem_and_suffix
 from linnaeus.taxonomy.formats.tables import open_rows
 
 _PARTS = ("train", "valid", "test")

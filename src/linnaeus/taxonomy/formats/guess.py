@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from linnaeus.files import open_lines, stem_and_suffix
+from linnaeus.files import open_lines
 from linnaeus.taxonomy.formats import enzclass, google, mesh, paths
 
 _SUFFIXES = {
@@ -20,6 +20,14 @@ _HEAD, _WIDTH = 50, 10_000  # how many lines are looked at, and how much of each
 
 _IDS = re.compile(r"\d+(?:[ \t]+\d+)+\s*")
 _TURTLE = re.compile(r"@prefix\b|@base\b|PREFIX\b|BASE\b|<\S+>\s+\S+\s", re.IGNORECASE)
+
+
+def stem_and_suffix(path: str | Path) -> tuple[str, str]:
+    """The name of a file without ``.gz``, split: ("train", "jsonl") for train.jsonl.gz."""
+    name = Path(path).name
+    name = name[:-3] if name.endswith(".gz") else name
+    stem, _, suffix = name.rpartition(".")
+    return (stem, suffix.lower()) if stem else (name, "")
 
 
 def by_name(path: Path) -> str | None:
