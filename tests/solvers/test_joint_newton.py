@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from linnaeus import RecursiveSVM, Taxonomy
 from linnaeus.solvers.numerics import block_elimination
 from linnaeus.solvers.recursive import joint, joint_newton
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive.alternation import Structure
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
 DAG = [*TREE, ("A", "b1"), ("r", "a2"), ("B", "C"), ("A", "C"), ("C", "c1"), ("C", "b2")]

@@ -31,7 +31,7 @@ CLOSE = 0.995  # of the way to the boundary that a step may go
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
 
 
-class Problem(Protocol):
+class LargestOfLinear(Protocol):
     """Who the examples are: all arrays are (m, n), one row for each linear function."""
 
     cost: Values  # (n,) all positive
@@ -57,7 +57,7 @@ class Optimum(NamedTuple):
     n_iter: int
 
 
-class _State(NamedTuple):
+class _Inside(NamedTuple):
     """A point inside: U and S are positive, the columns of U sum to the costs. Also a step."""
 
     v: Values
@@ -67,7 +67,7 @@ class _State(NamedTuple):
 
 
 @one_blas_thread()
-def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
+def minimise(problem: LargestOfLinear, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
     """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
 
     Zero is a good start; a point where descent got stuck need not be (docs/maths/svm.md).
@@ -91,7 +91,7 @@ def minimise(problem: Problem, v: Values, *, tol: float, max_iter: int = 100) ->
         best = best._replace(n_iter=best.n_iter + 1)
 
 
-def _centred(problem: Problem, v: Values) -> _State:
+def _centred(problem: LargestOfLinear, v: Values) -> _Inside:
     """The point over v with U S = mu: the level xi_i solves sum_k mu / (xi_i - h_ik) = c_i."""
     h = problem.base + problem.forward(v)
     mu = (0.5 * float(v @ v) + float(problem.cost @ h.max(axis=0))) / h.size
@@ -101,14 +101,16 @@ def _centred(problem: Problem, v: Values) -> _State:
         total = (mu / S).sum(axis=0)
         xi += (total - problem.cost) * total / (problem.cost * (mu / S**2).sum(axis=0))
     S = xi - h
-    return _State(v, xi, _feasible(problem, mu / S), S)
+    return _Inside(v, xi, _feasible(problem, mu / S), S)
 
 
-def _feasible(problem: Problem, U: Values) -> Values:
+def _feasible(problem: LargestOfLinear, U: Values) -> Values:
     return np.asarray(U * (problem.cost / U.sum(axis=0)))
 
 
-def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Optimum) -> Optimum:
+def _better(
+    problem: LargestOfLinear, state: _Inside, h: Values, pull: Values, best: Optimum
+) -> Optimum:
     """The best value of either problem so far."""
     primal = 0.5 * float(state.v @ state.v) + float(problem.cost @ h.max(axis=0))
     dual = float((state.U * problem.base).sum()) - 0.5 * float(pull @ pull)
@@ -119,7 +121,7 @@ def _better(problem: Problem, state: _State, h: Values, pull: Values, best: Opti
     return best
 
 
-def _step(problem: Problem, state: _State, h: Values, pull: Values) -> _State:
+def _step(problem: LargestOfLinear, state: _Inside, h: Values, pull: Values) -> _Inside:
     """Predict with mu = 0, then correct towards what the prediction reached."""
     v, xi, U, S = state
     newton = _Newton(problem, U, S)
@@ -132,7 +134,7 @@ def _step(problem: Problem, state: _State, h: Values, pull: Values) -> _State:
     dv, dxi, dU, dS = newton.refined(error, slip, target)
     size = min(1.0, CLOSE * _length(U, dU, S, dS))
     U = _feasible(problem, U + size * dU)
-    return _State(v + size * dv, xi + size * dxi, U, S + size * dS)
+    return _Inside(v + size * dv, xi + size * dxi, U, S + size * dS)
 
 
 class _Newton:
@@ -141,12 +143,12 @@ class _Newton:
     dv + L'dU = error,   dxi - L dv - dS = slip,   S dU + U dS = target,   sum_k dU = 0.
     """
 
-    def __init__(self, problem: Problem, U: Values, S: Values) -> None:
+    def __init__(self, problem: LargestOfLinear, U: Values, S: Values) -> None:
         self.problem, self.U, self.S, self.d = problem, U, S, U / S
         self.total = self.d.sum(axis=0)
         self.solve = problem.solver(self.d)
 
-    def direction(self, error: Values, slip: Values, target: Values) -> _State:
+    def direction(self, error: Values, slip: Values, target: Values) -> _Inside:
         d, total, problem = self.d, self.total, self.problem
         g = target / self.S + d * slip
         level = g.sum(axis=0) / total
@@ -154,14 +156,14 @@ class _Newton:
         dh = problem.forward(dv)
         dxi = level + (d * dh).sum(axis=0) / total
         dS = dxi - dh - slip
-        return _State(dv, dxi, (target - self.U * dS) / self.S, dS)
+        return _Inside(dv, dxi, (target - self.U * dS) / self.S, dS)
 
-    def refined(self, error: Values, slip: Values, target: Values) -> _State:
+    def refined(self, error: Values, slip: Values, target: Values) -> _Inside:
         """The same, with the first equation repaired where rounding broke it."""
         step, nothing = self.direction(error, slip, target), np.zeros_like(target)
         left = error - step.v - self.problem.adjoint(step.U)
         repair = self.direction(left, nothing, nothing)
-        return _State(*(a + b for a, b in zip(step, repair, strict=True)))
+        return _Inside(*(a + b for a, b in zip(step, repair, strict=True)))
 
 
 def _length(U: Values, dU: Values, S: Values, dS: Values) -> float:

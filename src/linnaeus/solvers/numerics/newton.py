@@ -35,7 +35,7 @@ MAX_HALVINGS = 30
 SUFFICIENT = 1e-4  # share of the decrease promised by the gradient that a step must bring
 
 
-class Problem(Protocol):
+class SmoothProblem(Protocol):
     """m problems over the columns of W."""
 
     def evaluate(self, W: FloatArray) -> tuple[Values, FloatArray]:
@@ -97,7 +97,7 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    problem: Problem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
+    problem: SmoothProblem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
     max_passes: int,
 ) -> Minimum:  # fmt: skip
     """Search until every value is at most `tol` times itself above the best lower bound.
@@ -131,33 +131,54 @@ def minimise(
 
 
 def _direction(
-    problem: Problem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
+    problem: SmoothProblem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
 ) -> tuple[FloatArray, int]:
     """Solve H p = -g to a residual of `rough` times ||g|| where `open_`; elsewhere p = 0."""
-    dtype, precondition = g.dtype, problem.preconditioner()
-    p, residual = np.zeros_like(g), -g
     target = rough**2 * problem.dot(g, g)
+
+    def going(residual: FloatArray, _: Values) -> npt.NDArray[np.bool_]:
+        return np.asarray(open_ & (problem.dot(residual, residual) > target))
+
+    return conjugate_gradients(
+        problem.product, problem.preconditioner(), problem.dot, -g, going, max(limit, 1)
+    )
+
+
+def conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray],
+    precondition: Callable[[FloatArray], FloatArray],
+    dot: Callable[[FloatArray, FloatArray], Values],
+    residual: FloatArray,
+    going: Callable[[FloatArray, Values], npt.NDArray[np.bool_]],
+    limit: int,
+) -> tuple[FloatArray, int]:
+    """Approach the solution p of H p = residual, which is overwritten, for m systems side by side.
+
+    going : which systems to go on with, from their residuals r and <r, M^-1 r>
+    limit : of the products with H, whose number is returned too
+    """
+    dtype, p = residual.dtype, np.zeros_like(residual)
     y = precondition(residual)
-    d, ry = y.copy(), problem.dot(residual, y)
-    active, n = open_.copy(), 0
-    while active.any() and n < max(limit, 1):
-        Hd = problem.product(d)
+    d, ry = y.copy(), dot(residual, y)
+    active, n = going(residual, ry), 0
+    while active.any() and n < limit:
+        Hd = product(d)
         n += 1
-        curvature = problem.dot(d, Hd)
+        curvature = dot(d, Hd)
         active &= curvature > 0.0
         alpha = np.where(active, ry / np.where(active, curvature, 1.0), 0.0).astype(dtype)
         p += alpha * d
         residual -= alpha * Hd
-        active &= problem.dot(residual, residual) > target
         y = precondition(residual)
-        before, ry = ry, problem.dot(residual, y)
+        before, ry = ry, dot(residual, y)
+        active &= going(residual, ry)
         beta = np.where(active, ry / np.where(active, before, 1.0), 0.0).astype(dtype)
         d = y + beta * d
     return p, n
 
 
 def _step(
-    problem: Problem, W: FloatArray, value: Values, p: FloatArray, slope: Values,
+    problem: SmoothProblem, W: FloatArray, value: Values, p: FloatArray, slope: Values,
     open_: npt.NDArray[np.bool_],
 ) -> tuple[FloatArray, Values, FloatArray, int]:  # fmt: skip
     """Go along p, as far as each value falls; where it does not, stay and close the problem."""

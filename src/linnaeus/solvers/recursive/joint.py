@@ -38,7 +38,7 @@ from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
 from linnaeus.solvers.recursive import joint_blocks as blocks
 from linnaeus.solvers.recursive import joint_newton
-from linnaeus.solvers.recursive.joint_blocks import STRETCHES, Duals, Lanes, Options, Step
+from linnaeus.solvers.recursive.joint_blocks import STRETCHES, Duals, JointOptions, Lanes, Step
 from linnaeus.solvers.recursive.joint_newton import Coupling
 
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
@@ -85,8 +85,8 @@ def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
 
 
 def solve(
-    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any, options: Options, *,
-    tol: float, max_rounds: int, dtype: Any, executor: Executor,
+    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any,
+    options: JointOptions, *, tol: float, max_rounds: int, dtype: Any, executor: Executor,
 ) -> Joint:  # fmt: skip
     """Rounds of visits and a sweep until the relative duality gap is `tol`.
 
@@ -94,7 +94,7 @@ def solve(
     """
     examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
-    state = _State(found.B.shape[1], X.shape[1], lanes, examples, executor)
+    state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
     newton = joint_newton.work(X, found) if (cost > 0).all() else np.inf
     started = time.perf_counter()
     state.start()
@@ -124,7 +124,7 @@ def _noted(started: float, P: float, gap: float) -> dict[str, float]:
 
 
 def _rounds(
-    state: _State, small: bool, newton: float, tol: float, max_rounds: int, started: float
+    state: _JointState, small: bool, newton: float, tol: float, max_rounds: int, started: float
 ) -> tuple[list[dict[str, float]], float, float]:
     """Until the gap is small enough, or no longer falls, or second-order steps are better.
 
@@ -163,7 +163,7 @@ def _part_way(step: Step, share: float) -> Duals:
     return duals._replace(a=a, live=np.diff(duals.ptr))
 
 
-class _State:
+class _JointState:
     """D = B' V, and the dual variables of every block."""
 
     def __init__(

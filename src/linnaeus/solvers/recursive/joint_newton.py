@@ -107,7 +107,7 @@ def finish(
     sign = np.where(Y.T.toarray() > 0, 1.0, -1.0)
     costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
     whole, part = (
-        _Machine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
+        _JointMachine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
         for some in (plain, small)
     )
     start = np.clip(A.astype(float), 0.0, np.inf if squared else costs)
@@ -139,7 +139,7 @@ def _widened(W: Values, basis: Values | None) -> Values:
 class _Search:
     """The weights v with their margins z, and the best of either problem so far."""
 
-    def __init__(self, machine: _Machine, A: Values, tol: float) -> None:
+    def __init__(self, machine: _JointMachine, A: Values, tol: float) -> None:
         self.machine, self.tol, self.n_steps, self.damping = machine, tol, 0, 0.0
         self.A, self.slope = A, START * machine.costs
         self.v = self.v_best = machine.lift(self.A)
@@ -233,7 +233,7 @@ def _root(slope: Callable[[float], float]) -> float:
     return size
 
 
-class _Machine:
+class _JointMachine:
     """The problem; the constant feature is the last. Arrays over examples are (n_classes, n)."""
 
     def __init__(
