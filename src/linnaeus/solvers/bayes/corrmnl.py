@@ -12,7 +12,7 @@ An iteration is one Hamiltonian step in B = sqrt(alpha) phi and log(alpha) toget
 is N(0, I)), and one Gibbs draw of alpha given phi, Gamma(a + 1/2 # , b + 1/2 sum phi^2): where data
 say much of phi the second moves alpha, elsewhere the first (interweaving, [YuMeng2011]). The metric
 of the step is the curvature T (x) G + I of the density in B with Kronecker factors T over nodes and
-G = sum_i c_i x_i x_i' over features. `correlated_fast` has the loops; docs/maths/corrmnl.md.
+G = sum_i c_i x_i x_i' over features. `corrmnl_fast` has the loops; docs/maths/corrmnl.md.
 """
 
 from __future__ import annotations

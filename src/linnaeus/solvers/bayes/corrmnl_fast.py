@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `correlated`: the log density of increments and precisions, and trajectories in it.
+"""Loops of `corrmnl`: the log density of increments and precisions, and trajectories in it.
 
     f(B, l) = sum_i c_i log softmax(W x_i)_{t_i} - 1/2 ||B||^2 + sum_o (a l_o - b exp l_o)
 

@@ -19,8 +19,8 @@ fixed) and over the signs (V fixed) is monotone; the gap
 
     P - D = sum_{i<j} K_ij (|w_i.w_j| - s_ij w_i.w_j) + sum_k (c_k xi_k - sum_p alpha_kp h_kp)
 
-is a true certificate, none of whose terms is negative. `orthogonal_fast` has the loops,
-docs/maths/ot.md the derivation, and `orthogonal_rda` the dual averaging of the paper.
+is a true certificate, none of whose terms is negative. `ot_fast` has the loops,
+docs/maths/ot.md the derivation, and `ot_rda` the dual averaging of the paper.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `orthogonal`: a factorisation without fill, and ascent over the examples.
+"""Loops of `ot`: a factorisation without fill, and ascent over the examples.
 
 A matrix M over nodes whose entries off the diagonal join nodes with their ancestors is L D L', with
 L_af nonzero for ancestors a of f only: a node is eliminated after all below it, and what this

@@ -20,7 +20,7 @@ curvature of f, not sigma, says how far to go. A pass is B steps, each with a pa
 Certificate. With s_t = sign(w_i.w_j) at W_t, Omega(W) >= 1/2 sum_ij s_t K_ij w_i.w_j for all W,
 with equality at W_t; a loss lies above its tangent. Every example is met once a pass, so the mean
 of these quadratics over whole passes lies below P, and its least value is a lower bound of the
-optimum: a - 1/2 tr V' M(s)^-1 V, the dual of `orthogonal` at averaged signs s and multipliers.
+optimum: a - 1/2 tr V' M(s)^-1 V, the dual of `ot` at averaged signs s and multipliers.
 """
 
 from __future__ import annotations

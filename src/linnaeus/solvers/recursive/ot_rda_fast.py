@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Loops of `orthogonal_rda`: subgradients of the losses, example by example, and proximal steps.
+"""Loops of `ot_rda`: subgradients of the losses, example by example, and proximal steps.
 
 The loss of example k is c_k max(0, h_p), h_p = 1 - w_i.x_k + w_j.x_k over its pairs p = (i, j).
 With the greatest h_p > 0 it has the subgradient -c_k (e_i - e_j) x_k', which touches the nonzeros
@@ -8,7 +8,7 @@ of x_k in two columns of the weights. A step touches all weights once:
     R += (M(s) - sigma) W / B,    W <- (V - R) / (sigma tau + beta / B)
 
 for B steps a pass, tau passes, V the sum of c_k (e_i - e_j) x_k' and R that of the subgradients of
-the regulariser less sigma/2 ||W||^2. Arrays lie as in `orthogonal_fast`: (d + 1, m), the constant
+the regulariser less sigma/2 ||W||^2. Arrays lie as in `ot_fast`: (d + 1, m), the constant
 feature last.
 """
 

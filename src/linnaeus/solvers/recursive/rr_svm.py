@@ -25,8 +25,9 @@ import scipy.sparse as sp
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers.linear import svm
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
-from linnaeus.solvers.recursive import joint, joint_blocks
+from linnaeus.solvers.recursive import rr_svm_dual
 from linnaeus.solvers.recursive.alternation import Alternation, Measured, Parts, Structure, means
+from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
 
 INNER_EPOCHS = 5  # of a leaf between two means; doubled every third round
 MOST_EPOCHS = 5000
@@ -111,15 +112,12 @@ def solve(
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     found, squared = None, loss == "squared_hinge"
     if schedule == "two-block":
-        found = joint.coupling(structure.S, structure.mix, structure.reduced())
+        found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
     if found is not None:
         cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
-        joint_options = joint_blocks.JointOptions(
-            loss == "squared_hinge", float(bias), share_bias, seed
-        )
-        return joint.solve(
-            X, Y, found, weight, cost, joint_options, tol=tol, max_rounds=max_iter, dtype=dtype,
-            executor=executor,
+        return rr_svm_dual.solve(
+            X, Y, found, weight, cost, JointOptions(squared, float(bias), share_bias, seed),
+            tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias)
     cost = C / structure.S if class_weight is None else C / structure.S * class_weight

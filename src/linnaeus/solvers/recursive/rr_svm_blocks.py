@@ -1,4 +1,4 @@
-"""Blocks of classes of the joint problem (`joint`): tasks over plain arrays.
+"""Blocks of classes of the joint problem (`rr_svm_dual`): tasks over plain arrays.
 
 With U = V / S and D = B' V kept by the caller, the weights of a block are W = U + B D. A block is
 started (`first_visit`), visited class by class (`visit`), certified (`sweep`), or brought to its
@@ -6,7 +6,7 @@ best weights for the given D (`descend`):
 
     minimise_U,D  1/2 sum_n S_n ||u_n||^2 + 1/2 ||D||^2 + sum_n,i cost loss(y_in w_n.x_i)
 
-is the whole problem, so once D is kept every class is a problem of its own, that of `dual`.
+is the whole problem, so once D is kept every class is a problem of its own, that of `svm`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from linnaeus.solvers.linear import svm, svm_fast
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
-from linnaeus.solvers.recursive import joint_fast as fast
+from linnaeus.solvers.recursive import rr_svm_fast as fast
 
 RELAX = 1.3
 STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried

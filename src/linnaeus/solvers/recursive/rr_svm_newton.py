@@ -1,7 +1,7 @@
 """Recursive regularisation to its optimum by second-order steps, whatever the scale of features.
 
     minimise_U,D  P(v) = 1/2 ||v||^2 + sum_n,i c_in loss(y_in w_n.x_i),    v = (sqrt(S) U, D),
-                  W_T = U + B D                                     (`joint`, `joint_blocks`)
+                  W_T = U + B D                           (`rr_svm_dual`, `rr_svm_blocks`)
 
 The squared hinge has a Newton's method at once. For the hinge the dual takes proximal steps, which
 are augmented Lagrangians of the primal: around dual variables A, with s_in = s c_in,
