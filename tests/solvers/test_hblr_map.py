@@ -22,7 +22,7 @@ from linnaeus.solvers.linear import mlr
 from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive.alternation import Structure
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
