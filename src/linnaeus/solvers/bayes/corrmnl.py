@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import corrmnl_fast as fast
-from linnaeus.solvers.bayes.hblr_model import Model, Tree, model_of
+from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.solvers.numerics.examples import weighted_examples
 
@@ -141,7 +141,7 @@ def check_size(n: int, d: int, n_nodes: int, n_classes: int) -> None:
 @one_blas_thread()
 def sample(
     data: LabelledData,
-    tree: Tree,
+    tree: ClassTree,
     prior: tuple[float, float],
     plan: Plan,
     *,
@@ -184,7 +184,7 @@ class _Chain:
     fit: float  # log likelihood
 
     def __init__(
-        self, data: LabelledData, tree: Tree, prior: tuple[float, float], plan: Plan,
+        self, data: LabelledData, tree: ClassTree, prior: tuple[float, float], plan: Plan,
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.data, self.plan, self.rng = data, plan, rng
@@ -330,7 +330,7 @@ class _Chain:
 
 
 def _model(
-    data: LabelledData, tree: Tree, model: Model, prior: tuple[float, float]
+    data: LabelledData, tree: ClassTree, model: HBLRModel, prior: tuple[float, float]
 ) -> tuple[_Model, Values]:
     """The arrays of the loops, and how many numbers every precision governs."""
     below = np.flatnonzero(tree.parent >= 0)

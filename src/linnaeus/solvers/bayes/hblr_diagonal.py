@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes.hblr_leaves import Given, Leaves, side_by_side
 from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.newton import conjugate_gradients
 
 GAIN, STEPS = 0.1, 25  # end when the residual has shrunk to this share, or after so many steps
@@ -72,7 +73,7 @@ def _by_gradients(
     inverse = 2.0 * (squares.T @ half) + A
     pull = base[leaves].T + 2.0 * (X.T @ (half * beta[:, None])) + A * above[leaves].T
 
-    def product(V: Values) -> Values:
+    def product(V: FloatArray) -> FloatArray:
         return np.asarray(2.0 * (X.T @ (half * (X @ V))) + A * V)
 
     W = np.ascontiguousarray(mean[leaves].T)
@@ -81,8 +82,8 @@ def _by_gradients(
     step, _ = conjugate_gradients(
         product, lambda R: R / inverse, _dots, residual, lambda _, size: size > enough, STEPS
     )
-    return (W + step).T, 1.0 / inverse.T, -np.log(inverse).sum(axis=0)
+    return np.asarray(W + step, dtype=np.float64).T, 1.0 / inverse.T, -np.log(inverse).sum(axis=0)
 
 
-def _dots(A: Values, B: Values) -> Values:
-    return np.asarray((A * B).sum(axis=0))
+def _dots(A: FloatArray, B: FloatArray) -> Values:
+    return np.asarray((A * B).sum(axis=0), dtype=np.float64)

@@ -152,7 +152,8 @@ class _LogisticLeaves:
     def measure(self, W_I: FloatArray) -> Measured:
         """One pass over the data."""
         S, (away2, norm2) = self.structure.S, np.zeros((2, self.structure.S.size))
-        loss, gain, parts = 0.0, 0.0, []
+        loss, gain = 0.0, 0.0
+        parts: Parts = []
         for here, W in self.parts():
             value, V = self.measure_leaves(here, W)
             away, U = W - means(self.structure.mix, here, W_I), V / S[here, None]
