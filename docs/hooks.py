@@ -22,19 +22,22 @@ SOURCES = DOCS / "references.bib"
 TABLES_OF_PAPERS = DOCS / "reproduction.md"
 PICTURES = "../studies/records/pictures"  # of the papers' tables, seen from their page
 ESTIMATORS = {
-    "flat": "One model per class",
-    "multiclass": "All classes in one model",
+    "svm": "One support vector machine per class",
+    "logistic": "One logistic regression per class",
+    "msvm": "One support vector machine of all classes",
+    "mlr": "One logistic regression of all classes",
     "topdown": "Local models, from the roots down",
-    "rls": "Least squares from the roots down",
-    "recursive": "Recursive regularisation",
+    "hrls": "Least squares from the roots down",
+    "rr_svm": "Recursive regularisation of support vector machines",
+    "rr_lr": "Recursive regularisation of logistic regressions",
     "hm3": "Max-margin Markov model of the hierarchy",
     "graph_m3": "Max-margin Markov model of a graph",
-    "ranking": "Ranking with a taxonomy",
+    "ranking_svm": "Ranking with a taxonomy",
     "perceptron": "The hierarchical Perceptron",
     "hieron": "Hieron",
     "hblr": "Hierarchical Bayesian logistic regression",
-    "orthogonal": "Orthogonal transfer",
-    "correlated": "The correlated multinomial logit",
+    "ot": "Orthogonal transfer",
+    "corrmnl": "The correlated multinomial logit",
 }
 
 

@@ -22,7 +22,7 @@ from linnaeus.solvers.linear import mlr
 from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive.alternation import Structure
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
@@ -158,7 +158,7 @@ def test_coordinate_ascent_and_newton_find_the_same_weights(link, by_feature, mo
     ways = rr_lr_tree.TreeAscent(data, tree, 0), rr_lr_tree.TreeNewton(data, tree)
     for means in ways:
         means.set_precisions(A)
-        assert means.improve(1e-11, 10_000)
+        assert means.improve(5e-12, 10_000)
     one, two = ways
     np.testing.assert_allclose(one.W, two.W, atol=1e-4)
     np.testing.assert_allclose(one.objective, two.objective, rtol=1e-9)

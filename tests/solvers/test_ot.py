@@ -147,7 +147,7 @@ def test_steps_are_those_of_the_formula(monkeypatch, n_steps):
     monkeypatch.setattr(ot_rda, "steps", lambda _: n_steps)
     X, t, forest = problem(DEEP, DEEP_LEAVES, n=18)
     K = ot_nodes.coupling(forest, ot_nodes.dominant(forest, 1.0), 1.0)
-    ours = ot_nodes.Problem.of(sp.csr_array(X), t, forest, K, 4.0, 0.0, None, np.float64)
+    ours = ot_nodes.TransferProblem.of(sp.csr_array(X), t, forest, K, 4.0, 0.0, None, np.float64)
     run = ot_rda.Averaging(ours, 3, ot_nodes.Looks(4, 1e-9))
     run.run()
     rng = np.random.default_rng(3)

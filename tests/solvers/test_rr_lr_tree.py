@@ -9,7 +9,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.numerics.examples import Rows
 from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive.alternation import Structure
 
 EDGES = [(0, 1, 1.0), (0, 2, 0.5), (1, 3, 2.0), (1, 4, 1.0), (2, 5, 1.5), (2, 6, 1.0)]
 INNER = 3

@@ -22,7 +22,7 @@ from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.numerics.examples import Joint, Solution
-from linnaeus.solvers.recursive import rr_svm
+from linnaeus.solvers.recursive import alternation
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
@@ -137,7 +137,7 @@ def build_structure(
     ground: float | None,
     conductance: Mapping[tuple[Any, Any], float] | float | None,
     schedule: str,
-) -> tuple[rr_svm.Structure, list[Any]]:
+) -> tuple[alternation.Structure, list[Any]]:
     """The grounded Laplacian around the classes, and the names of the other nodes.
 
     Two classes that are neighbours get a dummy node between them, with both halves as strong as
@@ -147,7 +147,7 @@ def build_structure(
     if tax is None:
         g = 1.0 + (ground or 0.0)
         eye = sp.csr_array(sp.eye_array(n_classes) * g)
-        return rr_svm.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
+        return alternation.Structure.of(eye, np.arange(n_classes), np.zeros(n_classes)), []
     leaves = np.asarray(targets.nodes)
     L = tax.laplacian(_by_edge(tax, conductance), ground, "free" if root == "pinned" else root)
     L = _with_dummies(L, undirected_edges(tax), leaves, ground or 0.0)
@@ -161,7 +161,7 @@ def build_structure(
     L = _grounded(L)
     place = np.full(L.shape[0], -1)
     place[kept] = np.arange(kept.size)
-    structure = rr_svm.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
+    structure = alternation.Structure.of(sp.csr_array(L[kept][:, kept]), place[leaves], color[kept])
     inner = np.setdiff1d(kept, leaves)
     return structure, [tax.nodes[v] for v in inner.tolist() if v < len(tax)]
 

@@ -22,7 +22,7 @@ from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers.bayes import corrmnl
-from linnaeus.solvers.bayes.hblr_model import Tree, tree_of
+from linnaeus.solvers.bayes.hblr_model import ClassTree, tree_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.taxonomy import Taxonomy
 
@@ -194,7 +194,7 @@ class CorrelatedMNL(Multiclass):
         return total[:, [1]] - total[:, [0]] if self.targets_.binary else total
 
 
-def rooted(taxonomy: Taxonomy) -> Tree:
+def rooted(taxonomy: Taxonomy) -> ClassTree:
     """The tree of a taxonomy, with one more node above its roots unless there is a single one."""
     parent, roots = taxonomy.tree.parent.astype(np.int64), taxonomy.root_numbers
     if roots.size > 1 or taxonomy.n_children[roots[0]] == 0:

@@ -28,7 +28,7 @@ from linnaeus.inference import predictive
 from linnaeus.solvers.bayes import hblr_map, hblr_prior, hblr_variational
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
-    Model,
+    HBLRModel,
     Posterior,
     model_of,
     tree_of,
@@ -170,7 +170,13 @@ class HBLR(LinearClassifier):
         return posterior
 
     def _infer(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: Model, prior: Gamma, dtype: Any
+        self,
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        weight: Any,
+        model: HBLRModel,
+        prior: Gamma,
+        dtype: Any,
     ) -> Posterior:
         """What the examples say of the features that they have."""
         if prior.rate.shape[1] > self.seen_.size or prior.shape.shape[1] > self.seen_.size:
@@ -240,7 +246,7 @@ class HBLR(LinearClassifier):
             return self.covariance
         return "full" if d <= FULL and n_classes * d * d <= NUMBERS else "diagonal"
 
-    def _prior(self, model: Model, X: Any, Y: sp.csr_array, weight: Any, width: int) -> Gamma:
+    def _prior(self, model: HBLRModel, X: Any, Y: sp.csr_array, weight: Any, width: int) -> Gamma:
         """From the features seen, or as given for all features."""
         if isinstance(self.prior, str):
             if self.prior != "fisher":

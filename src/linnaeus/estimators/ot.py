@@ -106,7 +106,7 @@ class OrthogonalTransfer(Multiclass):
         self.leaf_numbers_, self.families_ = grown.leaf_numbers, paths.families(grown)
         return found._replace(coef=coef, intercept=intercept)
 
-    def _coupling(self, forest: ot_nodes.Forest) -> ot_nodes.Coupling:
+    def _coupling(self, forest: ot_nodes.TransferForest) -> ot_nodes.Coupling:
         """K as the parameters say, for the nodes that have siblings."""
         if not 0 <= self.offdiagonal < np.inf:
             raise UserError(f"offdiagonal is {self.offdiagonal!r}. Use a number of 0 or more.")

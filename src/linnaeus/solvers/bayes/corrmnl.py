@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import corrmnl_fast as fast
-from linnaeus.solvers.bayes.hblr_model import Model, Tree, model_of
+from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.solvers.numerics.examples import weighted_examples
 
@@ -47,7 +47,7 @@ NODES = 2000
 SEGMENT = 1e9  # multiplications between two signs of life, about
 
 
-class Data(NamedTuple):
+class LabelledData(NamedTuple):
     """Examples in as few coordinates as they have dimensions: X = X_full @ basis."""
 
     X: Values  # (n, r), columns orthogonal under the weights
@@ -111,7 +111,7 @@ class Plan(NamedTuple):
         return -(-self.n_samples // room)
 
 
-def reduce(X: Any, t: Any, bias: float = 0.0, sample_weight: Any = None) -> Data:
+def reduce(X: Any, t: Any, bias: float = 0.0, sample_weight: Any = None) -> LabelledData:
     """Examples in the directions that they span, by a singular value decomposition."""
     X = sp.csr_array(X)
     X, t, cost = weighted_examples(X, np.asarray(t, dtype=np.int64), 1.0, sample_weight)
@@ -124,7 +124,7 @@ def reduce(X: Any, t: Any, bias: float = 0.0, sample_weight: Any = None) -> Data
     basis = np.ascontiguousarray(rows[:rank].T)
     if size[0] == 0.0:
         basis[:] = 0.0
-    return Data(np.ascontiguousarray(full @ basis), t, cost, basis, size[:rank] ** 2)
+    return LabelledData(np.ascontiguousarray(full @ basis), t, cost, basis, size[:rank] ** 2)
 
 
 def check_size(n: int, d: int, n_nodes: int, n_classes: int) -> None:
@@ -140,8 +140,8 @@ def check_size(n: int, d: int, n_nodes: int, n_classes: int) -> None:
 
 @one_blas_thread()
 def sample(
-    data: Data,
-    tree: Tree,
+    data: LabelledData,
+    tree: ClassTree,
     prior: tuple[float, float],
     plan: Plan,
     *,
@@ -184,7 +184,7 @@ class _Chain:
     fit: float  # log likelihood
 
     def __init__(
-        self, data: Data, tree: Tree, prior: tuple[float, float], plan: Plan,
+        self, data: LabelledData, tree: ClassTree, prior: tuple[float, float], plan: Plan,
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
         self.data, self.plan, self.rng = data, plan, rng
@@ -330,7 +330,7 @@ class _Chain:
 
 
 def _model(
-    data: Data, tree: Tree, model: Model, prior: tuple[float, float]
+    data: LabelledData, tree: ClassTree, model: HBLRModel, prior: tuple[float, float]
 ) -> tuple[_Model, Values]:
     """The arrays of the loops, and how many numbers every precision governs."""
     below = np.flatnonzero(tree.parent >= 0)

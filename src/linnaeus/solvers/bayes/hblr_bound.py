@@ -24,7 +24,7 @@ from scipy.special import gammaln, psi
 
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
-    Model,
+    HBLRModel,
     Values,
     expected_precisions,
     squares_along_edges,
@@ -70,7 +70,7 @@ def _at(z: Values, s: Values) -> tuple[Values, Values, Values]:
 
 
 def prior_part(
-    model: Model, prior: Gamma, q: Gamma, mu: Any, variance: Any, log_det: float
+    model: HBLRModel, prior: Gamma, q: Gamma, mu: Any, variance: Any, log_det: float
 ) -> float:
     """E_q[log p(w, prec) - log q(w, prec)]; log_det is the sum of log|Psi_n| over all nodes."""
     root, (n, d) = model.tree.root, mu.shape

@@ -19,6 +19,8 @@ import scipy.sparse as sp
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes.hblr_leaves import Given, Leaves, side_by_side
 from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.numerics.examples import FloatArray
+from linnaeus.solvers.numerics.newton import conjugate_gradients
 
 GAIN, STEPS = 0.1, 25  # end when the residual has shrunk to this share, or after so many steps
 
@@ -71,29 +73,17 @@ def _by_gradients(
     inverse = 2.0 * (squares.T @ half) + A
     pull = base[leaves].T + 2.0 * (X.T @ (half * beta[:, None])) + A * above[leaves].T
 
-    def product(V: Values) -> Values:
+    def product(V: FloatArray) -> FloatArray:
         return np.asarray(2.0 * (X.T @ (half * (X @ V))) + A * V)
 
-    W = _conjugate_gradients(product, pull, np.ascontiguousarray(mean[leaves].T), inverse)
-    return W.T, 1.0 / inverse.T, -np.log(inverse).sum(axis=0)
+    W = np.ascontiguousarray(mean[leaves].T)
+    residual = pull - product(W)
+    enough = GAIN**2 * _dots(residual, residual / inverse)
+    step, _ = conjugate_gradients(
+        product, lambda R: R / inverse, _dots, residual, lambda _, size: size > enough, STEPS
+    )
+    return np.asarray(W + step, dtype=np.float64).T, 1.0 / inverse.T, -np.log(inverse).sum(axis=0)
 
 
-def _conjugate_gradients(product: Any, pull: Values, W: Values, diagonal: Values) -> Values:
-    """Approach the solution of product(W) = pull, one problem for every column."""
-    R = pull - product(W)
-    S = R / diagonal
-    D, size = S, (R * S).sum(axis=0)
-    enough = GAIN**2 * size
-    for _ in range(STEPS):
-        going = size > enough
-        if not going.any():
-            break
-        HD = product(D)
-        curve = (D * HD).sum(axis=0)
-        step = np.where(going & (curve > 0), size / np.where(curve > 0, curve, 1.0), 0.0)
-        W = W + step * D
-        R = R - step * HD
-        S = R / diagonal
-        before, size = size, (R * S).sum(axis=0)
-        D = S + size / np.where(before > 0, before, 1.0) * D
-    return W
+def _dots(A: FloatArray, B: FloatArray) -> Values:
+    return np.asarray((A * B).sum(axis=0), dtype=np.float64)

@@ -112,7 +112,7 @@ def _slope_of(X: Any, curvature: Values, beta: Values, mean: Values, rows: slice
     return np.asarray(2.0 * (x @ away).T)
 
 
-class Block(NamedTuple):
+class LeafBlock(NamedTuple):
     """Pairs (j, k), j <= k < d, of consecutive features j."""
 
     first: int
@@ -121,7 +121,7 @@ class Block(NamedTuple):
 
 
 @cache
-def feature_blocks(d: int) -> list[Block]:
+def feature_blocks(d: int) -> list[LeafBlock]:
     """All pairs, in the order of `triu_indices`, about PAIRS in a block."""
     blocks, first, begin = [], 0, 0
     while first < d:
@@ -129,7 +129,7 @@ def feature_blocks(d: int) -> list[Block]:
         while last < d and (last == first or end - begin + d - last <= PAIRS):
             end += d - last
             last += 1
-        blocks.append(Block(first, last, slice(begin, end)))
+        blocks.append(LeafBlock(first, last, slice(begin, end)))
         first, begin = last, end
     return blocks
 
@@ -139,7 +139,7 @@ def _room(x: Any) -> Any:
     return np.empty((max(PAIRS, x.shape[0]), x.shape[1]), x.dtype)
 
 
-def _products(x: Any, block: Block, room: Any) -> Any:
+def _products(x: Any, block: LeafBlock, room: Any) -> Any:
     """x_j x_k of the pairs of a block: (pairs, examples)."""
     (d, n), at = x.shape, 0
     for j in range(block.first, block.last):
@@ -148,7 +148,7 @@ def _products(x: Any, block: Block, room: Any) -> Any:
     return room[:at, :n]
 
 
-def _second_moments(inputs: Any, curvature: Any, block: Block) -> Values:
+def _second_moments(inputs: Any, curvature: Any, block: LeafBlock) -> Values:
     """2 sum_i c_i lambda_in x_ij x_ik of the pairs of a block: (pairs, k)."""
     total = np.zeros((block.pairs.stop - block.pairs.start, curvature.shape[1]))
     Z = _room(inputs[0])

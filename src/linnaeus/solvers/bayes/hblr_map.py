@@ -26,7 +26,7 @@ from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import hblr_precisions
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
-    Model,
+    HBLRModel,
     Order,
     Posterior,
     Values,
@@ -57,7 +57,7 @@ SEED = 0  # of the order in which examples are visited
 def solve(
     X: sp.csr_array,
     Y: sp.csr_array,
-    model: Model,
+    model: HBLRModel,
     prior: Gamma,
     *,
     link: str = "softmax",
@@ -108,7 +108,7 @@ class _Joint:
     """Rounds over all nodes at once."""
 
     def __init__(
-        self, data: TreeExamples, model: Model, prior: Gamma, tol: float, executor: Executor
+        self, data: TreeExamples, model: HBLRModel, prior: Gamma, tol: float, executor: Executor
     ) -> None:
         self.data, self.model, self.prior, self.tol = data, model, prior, tol
         self.executor, self.order = executor, Order.of(model.tree)
@@ -200,7 +200,7 @@ class _Paper:
     """Leaves given the inner nodes, inner nodes from the lowest to the root, then precisions."""
 
     def __init__(
-        self, data: TreeExamples, model: Model, prior: Gamma, tol: float, executor: Executor
+        self, data: TreeExamples, model: HBLRModel, prior: Gamma, tol: float, executor: Executor
     ) -> None:
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol
@@ -254,8 +254,9 @@ class _Paper:
 
 
 def _check(
-    X: sp.csr_array, Y: sp.csr_array, model: Model, prior: Gamma, link: str, mode: str, bias: float
-) -> None:
+    X: sp.csr_array, Y: sp.csr_array, model: HBLRModel, prior: Gamma, link: str, mode: str,
+    bias: float,
+) -> None:  # fmt: skip
     for name, value, known in (("link", link, LINKS), ("mode", mode, MODES)):
         if value not in known:
             raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(known)}.")

@@ -38,7 +38,7 @@ class Level(NamedTuple):
     sums: sp.csr_array  # (nodes, children): ones
 
 
-class Tree(NamedTuple):
+class ClassTree(NamedTuple):
     """A tree with one root; leaves in the order of the classes."""
 
     parent: Numbers  # (n_nodes,), -1 for the root
@@ -59,7 +59,7 @@ class Order(NamedTuple):
     parent: Numbers  # (n_nodes,) place of the parent, -1 for the root
 
     @classmethod
-    def of(cls, tree: Tree) -> Order:
+    def of(cls, tree: ClassTree) -> Order:
         is_leaf = np.zeros(tree.n_nodes, dtype=bool)
         is_leaf[tree.leaves] = True
         inner = np.flatnonzero(~is_leaf)
@@ -70,7 +70,7 @@ class Order(NamedTuple):
         return cls(nodes, np.where(above < 0, -1, place[above]))
 
 
-def tree_of(parent: Any, leaves: Any) -> Tree:
+def tree_of(parent: Any, leaves: Any) -> ClassTree:
     """The tree in which node n hangs below parent[n], the root below -1."""
     parent, leaves = np.asarray(parent, dtype=np.int64), np.asarray(leaves, dtype=np.int64)
     roots = np.flatnonzero(parent < 0)
@@ -82,7 +82,7 @@ def tree_of(parent: Any, leaves: Any) -> Tree:
         below = np.flatnonzero(np.isin(parent, nodes))
         inner = nodes[np.isin(nodes, parent[below])]
         if not below.size:
-            return Tree(parent, int(roots[0]), leaves, depth, tuple(levels))
+            return ClassTree(parent, int(roots[0]), leaves, depth, tuple(levels))
         depth[below] = len(levels) + 1
         row = np.searchsorted(inner, parent[below])
         ones = np.ones(below.size)
@@ -91,11 +91,11 @@ def tree_of(parent: Any, leaves: Any) -> Tree:
         nodes = below
 
 
-class Model(NamedTuple):
+class HBLRModel(NamedTuple):
     """Who owns which precision."""
 
     kind: str
-    tree: Tree
+    tree: ClassTree
     owners: Numbers  # (n_owners,) nodes, in order
     owner: Numbers  # (n_nodes,) place in `owners` of the precision above a node; -1 for the root
 
@@ -112,7 +112,7 @@ class Model(NamedTuple):
         return out
 
 
-def model_of(tree: Tree, kind: str) -> Model:
+def model_of(tree: ClassTree, kind: str) -> HBLRModel:
     """The model M1, M2 or M3 on a tree."""
     if kind not in KINDS:
         raise UserError(f"model={kind!r} is not known. Use 'M1', 'M2' or 'M3'.")
@@ -121,7 +121,7 @@ def model_of(tree: Tree, kind: str) -> Model:
     below = everyone != tree.root
     owners = np.unique(above[below])
     owner = np.where(below, np.searchsorted(owners, above), -1)
-    return Model(kind, tree, owners, owner)
+    return HBLRModel(kind, tree, owners, owner)
 
 
 class Gamma(NamedTuple):
@@ -149,14 +149,14 @@ class Posterior(NamedTuple):
     bounds: list[float]  # the objective before the first round, and after each
 
 
-def expected_precisions(model: Model, q: Gamma) -> Values:
+def expected_precisions(model: HBLRModel, q: Gamma) -> Values:
     """A (n_nodes, 1 or d), 1 at the root."""
     A = q.mean[model.owner]
     A[model.tree.root] = 1.0
     return A
 
 
-def update_inner(tree: Tree, A: Values, mu: Any, variance: Any, level: Level) -> None:
+def update_inner(tree: ClassTree, A: Values, mu: Any, variance: Any, level: Level) -> None:
     """Make the means and variances of the inner nodes of one level the best, in place."""
     nodes, children = level.nodes, level.children
     above = tree.parent[nodes]
@@ -168,13 +168,13 @@ def update_inner(tree: Tree, A: Values, mu: Any, variance: Any, level: Level) ->
     variance[nodes] = spread
 
 
-def update_precisions(model: Model, prior: Gamma, mu: Any, variance: Any) -> Gamma:
+def update_precisions(model: HBLRModel, prior: Gamma, mu: Any, variance: Any) -> Gamma:
     """The best q(prec), given the means and variances (n_nodes, d) of all nodes."""
     squares = model.per_owner(squares_along_edges(model, mu, variance))
     return from_squares(model, prior, squares, mu.shape[1])
 
 
-def from_squares(model: Model, prior: Gamma, squares: Values, d: int) -> Gamma:
+def from_squares(model: HBLRModel, prior: Gamma, squares: Values, d: int) -> Gamma:
     """The same, given the sums of Q of every owner, (n_owners, 1 or d)."""
     count = model.per_owner(np.ones((model.tree.n_nodes, 1)))
     if not model.by_feature:
@@ -182,7 +182,7 @@ def from_squares(model: Model, prior: Gamma, squares: Values, d: int) -> Gamma:
     return Gamma(prior.shape + 0.5 * count, prior.rate + 0.5 * squares)
 
 
-def squares_along_edges(model: Model, mu: Any, variance: Any) -> Values:
+def squares_along_edges(model: HBLRModel, mu: Any, variance: Any) -> Values:
     """Q (n_nodes, d), or their sums over the features (n_nodes, 1); 0 at the root."""
     n, d = mu.shape
     parent, has = model.tree.parent, model.tree.parent >= 0
@@ -198,7 +198,7 @@ def squares_along_edges(model: Model, mu: Any, variance: Any) -> Values:
     return out
 
 
-def unseen_precisions(model: Model, q: Gamma, prior: Gamma, unseen: Numbers) -> Values:
+def unseen_precisions(model: HBLRModel, q: Gamma, prior: Gamma, unseen: Numbers) -> Values:
     """Expected precisions (n_owners, 1 or n_unseen) of features that no example has.
 
     Such a feature says nothing about any precision. M1 and M3 take what the others say; in M2 it
@@ -211,7 +211,7 @@ def unseen_precisions(model: Model, q: Gamma, prior: Gamma, unseen: Numbers) -> 
     return np.asarray(prior.mean.mean(axis=1, keepdims=True))
 
 
-def unseen_variances(model: Model, precisions: Values) -> Values:
+def unseen_variances(model: HBLRModel, precisions: Values) -> Values:
     """Variances (n_nodes, 1 or n_unseen) of their weights: 1 at the root, 1 / A more a step down.
 
     Their means are 0.

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import spsolve
 
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes import hblr_precisions_fast as fast
-from linnaeus.solvers.bayes.hblr_model import Gamma, Model, Order, Values, from_squares
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Values, from_squares
 from linnaeus.solvers.numerics.examples import FloatArray
 
 LIMIT = float(np.log(4.0))  # of a step
@@ -42,7 +42,7 @@ class Update(NamedTuple):
 
 
 def update(
-    model: Model, prior: Gamma, order: Order, A: Values, W: FloatArray, h: FloatArray,
+    model: HBLRModel, prior: Gamma, order: Order, A: Values, W: FloatArray, h: FloatArray,
     executor: Executor,
 ) -> Update:  # fmt: skip
     """From weights W (d, nodes) and curvatures h (d, leaves), both in the order of the loops.
@@ -76,7 +76,7 @@ def _sums(parent: Any, owner: Any, A: Any, W: Any, h: Any, here: slice) -> Any:
     return out
 
 
-def _owned(model: Model, order: Order, A: Values) -> Values:
+def _owned(model: HBLRModel, order: Order, A: Values) -> Values:
     """(n_owners, 1 or d): the precisions of the owners, from those of the nodes."""
     out = np.empty((model.owners.size, A.shape[0]))
     below = order.parent >= 0
@@ -85,7 +85,7 @@ def _owned(model: Model, order: Order, A: Values) -> Values:
 
 
 def _scalar(
-    model: Model, prior: Gamma, order: Order, A: Values, sums: Values, first: int, d: int
+    model: HBLRModel, prior: Gamma, order: Order, A: Values, sums: Values, first: int, d: int
 ) -> Update:
     """One precision an owner: M1 and M3."""
     variance, slope, away, pull = sums

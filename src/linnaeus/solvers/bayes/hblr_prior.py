@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.solvers.bayes.hblr_model import Gamma, Model, Tree, Values
+from linnaeus.solvers.bayes.hblr_model import ClassTree, Gamma, HBLRModel, Values
 
 EPSILON = 1e-8
 DENSE = 2000  # features up to which X'X is inverted
@@ -30,7 +30,7 @@ BLOCK = 1 << 22  # numbers at once
 
 
 def fisher(
-    model: Model, X: Any, Y: sp.csr_array, *, bias: float = 0.0, sample_weight: Any = None,
+    model: HBLRModel, X: Any, Y: sp.csr_array, *, bias: float = 0.0, sample_weight: Any = None,
     pool: str = "sum", unit_information: bool = False,
 ) -> Gamma:  # fmt: skip
     """The prior of every owner, for examples X (n, d) and classes Y (n, n_classes).
@@ -90,7 +90,7 @@ def _pooled(scale: Values, diagonal: Values, eigen: Any) -> Values:
     return out
 
 
-def _upwards(tree: Tree, values: Values) -> Values:
+def _upwards(tree: ClassTree, values: Values) -> Values:
     """(n_nodes, ...): values of leaves, and above them the sums over the children."""
     out = np.zeros((tree.n_nodes, values.shape[1]))
     out[tree.leaves] = values

@@ -36,8 +36,8 @@ from linnaeus.solvers.bayes.hblr_full import Full
 from linnaeus.solvers.bayes.hblr_leaves import Given, row_blocks
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
+    HBLRModel,
     Level,
-    Model,
     Numbers,
     Posterior,
     Values,
@@ -61,7 +61,7 @@ Progress = Callable[[dict[str, float]], None]
 def solve(
     X: Any,
     Y: sp.csr_array,
-    model: Model,
+    model: HBLRModel,
     prior: Gamma,
     *,
     link: str = "softmax",
@@ -82,7 +82,7 @@ def solve(
     check : raise RuntimeError where the bound falls by more than rounding
     """
     _check_options(Y, link, covariance, schedule)
-    run = _Run(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
+    run = _Variational(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
     steps = _steps(model, schedule)
     rounds, before = Rounds(max_iter), 0.0
     bounds = [run.look()]
@@ -129,7 +129,7 @@ def _check_options(Y: sp.csr_array, link: str, covariance: str, schedule: str) -
         )
 
 
-def _steps(model: Model, schedule: str) -> list[Numbers | Level]:
+def _steps(model: HBLRModel, schedule: str) -> list[Numbers | Level]:
     """Blocks of nodes in the order of their updates: positions of leaves, or inner nodes."""
     tree = model.tree
     if schedule == "leaves":
@@ -141,11 +141,11 @@ def _steps(model: Model, schedule: str) -> list[Numbers | Level]:
     return steps
 
 
-class _Run:
+class _Variational:
     """The state of the inference."""
 
     def __init__(
-        self, X: Any, Y: sp.csr_array, model: Model, prior: Gamma, softmax: bool,
+        self, X: Any, Y: sp.csr_array, model: HBLRModel, prior: Gamma, softmax: bool,
         sample_weight: Any, covariance: str, executor: Executor | None,
     ) -> None:  # fmt: skip
         (n, K), d = Y.shape, X.shape[1]

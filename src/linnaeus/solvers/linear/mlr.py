@@ -153,7 +153,7 @@ class _MlrRun:
     def _prior(self) -> tuple[FloatArray, FloatArray]:
         """Start at the class frequencies p (never zero), shrunk towards the truth."""
         K, dtype = self.task.n_classes, self.W.dtype
-        mass = np.bincount(self.t, self.weight, minlength=K).astype(np.float64, copy=False)
+        mass = np.bincount(self.t, self.weight, minlength=K).astype(np.float64)
         p = coordinate_ascent.class_shares(np.bincount(self.t, minlength=K))
         V = self._residuals(np.tile(p, (self.t.size, 1)).astype(dtype))
         mV = 0.0 if self.M is None else self.dot(self.M, V)

@@ -32,7 +32,7 @@ CLOSE = 0.995  # of the way to the boundary that a step may go
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
 
 
-class InteriorProblem(Protocol):
+class LargestOfLinear(Protocol):
     """Who the examples are: all arrays are (m, n), one row for each linear function."""
 
     cost: Values  # (n,) all positive
@@ -58,7 +58,7 @@ class Optimum(NamedTuple):
     n_iter: int
 
 
-class _InteriorPoint(NamedTuple):
+class _Inside(NamedTuple):
     """A point inside: U and S are positive, the columns of U sum to the costs. Also a step."""
 
     v: Values
@@ -68,7 +68,7 @@ class _InteriorPoint(NamedTuple):
 
 
 @one_blas_thread()
-def minimise(problem: InteriorProblem, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
+def minimise(problem: LargestOfLinear, v: Values, *, tol: float, max_iter: int = 100) -> Optimum:
     """Start at v and stop when P - D <= tol P, or when rounding hides the rest.
 
     Zero is a good start; a point where descent got stuck need not be (docs/maths/svm.md).
@@ -91,7 +91,7 @@ def minimise(problem: InteriorProblem, v: Values, *, tol: float, max_iter: int =
         rounds.n += 1
 
 
-def _centred(problem: InteriorProblem, v: Values) -> _InteriorPoint:
+def _centred(problem: LargestOfLinear, v: Values) -> _Inside:
     """The point over v with U S = mu: the level xi_i solves sum_k mu / (xi_i - h_ik) = c_i."""
     h = problem.base + problem.forward(v)
     mu = (0.5 * float(v @ v) + float(problem.cost @ h.max(axis=0))) / h.size
@@ -101,15 +101,15 @@ def _centred(problem: InteriorProblem, v: Values) -> _InteriorPoint:
         total = (mu / S).sum(axis=0)
         xi += (total - problem.cost) * total / (problem.cost * (mu / S**2).sum(axis=0))
     S = xi - h
-    return _InteriorPoint(v, xi, _feasible(problem, mu / S), S)
+    return _Inside(v, xi, _feasible(problem, mu / S), S)
 
 
-def _feasible(problem: InteriorProblem, U: Values) -> Values:
+def _feasible(problem: LargestOfLinear, U: Values) -> Values:
     return np.asarray(U * (problem.cost / U.sum(axis=0)))
 
 
 def _better(
-    problem: InteriorProblem, state: _InteriorPoint, h: Values, pull: Values, best: Optimum
+    problem: LargestOfLinear, state: _Inside, h: Values, pull: Values, best: Optimum
 ) -> Optimum:
     """The best value of either problem so far."""
     primal = 0.5 * float(state.v @ state.v) + float(problem.cost @ h.max(axis=0))
@@ -121,9 +121,7 @@ def _better(
     return best
 
 
-def _step(
-    problem: InteriorProblem, state: _InteriorPoint, h: Values, pull: Values
-) -> _InteriorPoint:
+def _step(problem: LargestOfLinear, state: _Inside, h: Values, pull: Values) -> _Inside:
     """Predict with mu = 0, then correct towards what the prediction reached."""
     v, xi, U, S = state
     newton = _Newton(problem, U, S)
@@ -136,7 +134,7 @@ def _step(
     dv, dxi, dU, dS = newton.refined(error, slip, target)
     size = min(1.0, CLOSE * _length(U, dU, S, dS))
     U = _feasible(problem, U + size * dU)
-    return _InteriorPoint(v + size * dv, xi + size * dxi, U, S + size * dS)
+    return _Inside(v + size * dv, xi + size * dxi, U, S + size * dS)
 
 
 class _Newton:
@@ -145,12 +143,12 @@ class _Newton:
     dv + L'dU = error,   dxi - L dv - dS = slip,   S dU + U dS = target,   sum_k dU = 0.
     """
 
-    def __init__(self, problem: InteriorProblem, U: Values, S: Values) -> None:
+    def __init__(self, problem: LargestOfLinear, U: Values, S: Values) -> None:
         self.problem, self.U, self.S, self.d = problem, U, S, U / S
         self.total = self.d.sum(axis=0)
         self.solve = problem.solver(self.d)
 
-    def direction(self, error: Values, slip: Values, target: Values) -> _InteriorPoint:
+    def direction(self, error: Values, slip: Values, target: Values) -> _Inside:
         d, total, problem = self.d, self.total, self.problem
         g = target / self.S + d * slip
         level = g.sum(axis=0) / total
@@ -158,14 +156,14 @@ class _Newton:
         dh = problem.forward(dv)
         dxi = level + (d * dh).sum(axis=0) / total
         dS = dxi - dh - slip
-        return _InteriorPoint(dv, dxi, (target - self.U * dS) / self.S, dS)
+        return _Inside(dv, dxi, (target - self.U * dS) / self.S, dS)
 
-    def refined(self, error: Values, slip: Values, target: Values) -> _InteriorPoint:
+    def refined(self, error: Values, slip: Values, target: Values) -> _Inside:
         """The same, with the first equation repaired where rounding broke it."""
         step, nothing = self.direction(error, slip, target), np.zeros_like(target)
         left = error - step.v - self.problem.adjoint(step.U)
         repair = self.direction(left, nothing, nothing)
-        return _InteriorPoint(*(a + b for a, b in zip(step, repair, strict=True)))
+        return _Inside(*(a + b for a, b in zip(step, repair, strict=True)))
 
 
 def _length(U: Values, dU: Values, S: Values, dS: Values) -> float:

@@ -134,23 +134,44 @@ def _direction(
     problem: SmoothProblem, g: FloatArray, open_: npt.NDArray[np.bool_], rough: Values, limit: int
 ) -> tuple[FloatArray, int]:
     """Solve H p = -g to a residual of `rough` times ||g|| where `open_`; elsewhere p = 0."""
-    dtype, precondition = g.dtype, problem.preconditioner()
-    p, residual = np.zeros_like(g), -g
     target = rough**2 * problem.dot(g, g)
+
+    def going(residual: FloatArray, _: Values) -> npt.NDArray[np.bool_]:
+        return np.asarray(open_ & (problem.dot(residual, residual) > target))
+
+    return conjugate_gradients(
+        problem.product, problem.preconditioner(), problem.dot, -g, going, max(limit, 1)
+    )
+
+
+def conjugate_gradients(
+    product: Callable[[FloatArray], FloatArray],
+    precondition: Callable[[FloatArray], FloatArray],
+    dot: Callable[[FloatArray, FloatArray], Values],
+    residual: FloatArray,
+    going: Callable[[FloatArray, Values], npt.NDArray[np.bool_]],
+    limit: int,
+) -> tuple[FloatArray, int]:
+    """Approach the solution p of H p = residual, which is overwritten, for m systems side by side.
+
+    going : which systems to go on with, from their residuals r and <r, M^-1 r>
+    limit : of the products with H, whose number is returned too
+    """
+    dtype, p = residual.dtype, np.zeros_like(residual)
     y = precondition(residual)
-    d, ry = y.copy(), problem.dot(residual, y)
-    active, n = open_.copy(), 0
-    while active.any() and n < max(limit, 1):
-        Hd = problem.product(d)
+    d, ry = y.copy(), dot(residual, y)
+    active, n = going(residual, ry), 0
+    while active.any() and n < limit:
+        Hd = product(d)
         n += 1
-        curvature = problem.dot(d, Hd)
+        curvature = dot(d, Hd)
         active &= curvature > 0.0
         alpha = np.where(active, ry / np.where(active, curvature, 1.0), 0.0).astype(dtype)
         p += alpha * d
         residual -= alpha * Hd
-        active &= problem.dot(residual, residual) > target
         y = precondition(residual)
-        before, ry = ry, problem.dot(residual, y)
+        before, ry = ry, dot(residual, y)
+        active &= going(residual, ry)
         beta = np.where(active, ry / np.where(active, before, 1.0), 0.0).astype(dtype)
         d = y + beta * d
     return p, n

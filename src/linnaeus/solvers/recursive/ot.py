@@ -34,7 +34,14 @@ from scipy.optimize import minimize
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot_fast as fast
-from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Looks, Problem, Values, factors
+from linnaeus.solvers.recursive.ot_nodes import (
+    Coupling,
+    Looks,
+    TransferForest,
+    TransferProblem,
+    Values,
+    factors,
+)
 
 STEPS = 20  # in one visit of an example, at most
 ENOUGH = 0.1  # part of the violation at which a visit ends
@@ -43,7 +50,7 @@ FALL = 0.2  # sweeps go on until the gap that they meet has fallen to this part
 PATIENCE = 20  # looks without a smaller gap, after which rounding hides the rest
 
 
-class _State(NamedTuple):
+class _TransferState(NamedTuple):
     """What loops change; U = L'W."""
 
     U: Any  # (d + 1, m)
@@ -55,7 +62,7 @@ class _State(NamedTuple):
 def solve(
     X: sp.csr_array,
     t: Any,
-    forest: Forest,
+    forest: TransferForest,
     K: Coupling,
     *,
     C: float = 1.0,
@@ -72,7 +79,7 @@ def solve(
     sample_weight : (n,); c_k = C weight_k / sum of the weights
     max_iter : sweeps over the examples
     """
-    problem = Problem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
     run = _Ascent(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.weights(), run.looks)
@@ -81,11 +88,11 @@ def solve(
 class _Ascent:
     """The multipliers, the signs and the weights that they make, while they get better."""
 
-    def __init__(self, problem: Problem, seed: int, looks: Looks) -> None:
+    def __init__(self, problem: TransferProblem, seed: int, looks: Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.rows, self.bias, self.arrays = problem.rows, problem.bias, problem.arrays
         n_pairs = int(problem.room[self.arrays.cls].sum())
-        self.state = _State(
+        self.state = _TransferState(
             problem.weights(self.rows.data.dtype), self.K.own.copy(),
             np.zeros_like(self.K.pairs), np.zeros(n_pairs),
         )  # fmt: skip
@@ -147,7 +154,7 @@ class _Ascent:
         return W
 
 
-def best_signs(forest: Forest, K: Coupling, V: Any, start: Values) -> Values:
+def best_signs(forest: TransferForest, K: Coupling, V: Any, start: Values) -> Values:
     """The signs with the least tr V' M(s)^-1 V, where V is (p, m).
 
     The gradient is -2 K_ij y_i.y_j with Y = M^-1 V. Only products of rows of the same tree matter:
@@ -175,7 +182,7 @@ def best_signs(forest: Forest, K: Coupling, V: Any, start: Values) -> Values:
     return np.asarray(found.x)
 
 
-def _rotated(forest: Forest, V: Any) -> Values:
+def _rotated(forest: TransferForest, V: Any) -> Values:
     """Rows (r, m) with the inner products of the columns of V within every tree."""
     depth = np.diff(forest.ptr)
     top = np.arange(forest.size)

@@ -31,7 +31,7 @@ Numbers = npt.NDArray[np.int64]
 DEFINITE = 1e-9  # least pivot of the comparison matrix, relative to its diagonal
 
 
-class Forest(NamedTuple):
+class TransferForest(NamedTuple):
     """The nodes that have siblings, parents first and families in one piece."""
 
     node: Numbers  # (m,) their numbers in the taxonomy
@@ -74,7 +74,7 @@ class Local(NamedTuple):
     dg: Values
 
 
-def forest_of(parent: Any, leaves: Any) -> Forest:
+def forest_of(parent: Any, leaves: Any) -> TransferForest:
     """The nodes with siblings, of a forest with parent[v] < v (-1 for roots); a class per leaf.
 
     A node without siblings appears in no constraint: its weights are 0, and it is left out.
@@ -101,7 +101,7 @@ def forest_of(parent: Any, leaves: Any) -> Forest:
         last += [len(node)] * len(family)
     ptr, above = _flat([lists[v][:-1] for v in node])
     path_ptr, path = _flat([lists[v] for v in np.asarray(leaves).tolist()])
-    return Forest(_whole(node), ptr, above, _whole(first), _whole(last), path_ptr, path)
+    return TransferForest(_whole(node), ptr, above, _whole(first), _whole(last), path_ptr, path)
 
 
 def _whole(values: Any) -> Numbers:
@@ -120,13 +120,13 @@ class Coupling(NamedTuple):
     pairs: Values  # K_ij for every node and ancestor, as `above` lists them
 
 
-def dominant(forest: Forest, offdiagonal: float) -> Values:
+def dominant(forest: TransferForest, offdiagonal: float) -> Values:
     """The diagonal 1 + sum_j K_ij, with which every tree is convex."""
     n = np.diff(forest.ptr) + np.bincount(forest.above, minlength=forest.size)
     return np.asarray(1.0 + offdiagonal * n, dtype=np.float64)
 
 
-def coupling(forest: Forest, own: Any, offdiagonal: float) -> Coupling:
+def coupling(forest: TransferForest, own: Any, offdiagonal: float) -> Coupling:
     """K with a diagonal (a number, or one per node) and one value for all pairs, checked."""
     diagonal = np.broadcast_to(np.asarray(own, dtype=np.float64), forest.size).copy()
     pairs = np.full(forest.above.size, float(offdiagonal))
@@ -143,14 +143,14 @@ def coupling(forest: Forest, own: Any, offdiagonal: float) -> Coupling:
     return Coupling(diagonal, pairs)
 
 
-def factors(forest: Forest, K: Coupling, signs: Values) -> tuple[Values, Values]:
+def factors(forest: TransferForest, K: Coupling, signs: Values) -> tuple[Values, Values]:
     """D and L of M(s) = L D L'."""
     D, L = K.own.copy(), K.pairs * signs
     fast.factorise(forest.ptr, forest.above, D, L)
     return D, L
 
 
-class Problem(NamedTuple):
+class TransferProblem(NamedTuple):
     """Examples and nodes in the units of the optimisers."""
 
     rows: Rows
@@ -158,16 +158,16 @@ class Problem(NamedTuple):
     bias: Any  # size of the constant feature
     norms: Values  # (n,) squared, of the rows
     arrays: Arrays
-    forest: Forest
+    forest: TransferForest
     K: Coupling
     room: Numbers  # (n_classes,) nodes in the families on the path of a class
     scale: float  # what the rows were divided by
 
     @classmethod
     def of(
-        cls, X: sp.csr_array, t: Any, forest: Forest, K: Coupling, C: float, bias: float,
+        cls, X: sp.csr_array, t: Any, forest: TransferForest, K: Coupling, C: float, bias: float,
         sample_weight: Any, dtype: Any,
-    ) -> Problem:  # fmt: skip
+    ) -> TransferProblem:  # fmt: skip
         """c_k = C weight_k / sum of the weights."""
         X, t, weight = weighted_examples(X, np.asarray(t, dtype=np.int64), C, sample_weight)
         norms = squared_norms(X, bias)

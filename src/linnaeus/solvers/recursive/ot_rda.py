@@ -33,7 +33,14 @@ import scipy.sparse as sp
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot_fast, ot_rda_fast
-from linnaeus.solvers.recursive.ot_nodes import Coupling, Forest, Looks, Problem, Values, factors
+from linnaeus.solvers.recursive.ot_nodes import (
+    Coupling,
+    Looks,
+    TransferForest,
+    TransferProblem,
+    Values,
+    factors,
+)
 
 LOOKS = 1.2  # passes between two looks grow by this factor
 HALVINGS = 60  # of the interval that holds sigma
@@ -53,7 +60,7 @@ class _Mean(NamedTuple):
 def solve(
     X: sp.csr_array,
     t: Any,
-    forest: Forest,
+    forest: TransferForest,
     K: Coupling,
     *,
     C: float = 1.0,
@@ -68,13 +75,13 @@ def solve(
 
     The answer is the best of the iterates and averages that were looked at.
     """
-    problem = Problem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
     run = Averaging(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.best, run.looks)
 
 
-def convexity(forest: Forest, K: Coupling) -> float:
+def convexity(forest: TransferForest, K: Coupling) -> float:
     """sigma: less the last digits, the least eigenvalue of the comparison matrix.
 
     The greatest number without which, on the diagonal, the matrix is still positive definite.
@@ -90,14 +97,14 @@ def convexity(forest: Forest, K: Coupling) -> float:
     return low
 
 
-def curvature(forest: Forest, K: Coupling) -> float:
+def curvature(forest: TransferForest, K: Coupling) -> float:
     """max_i sum_j K_ij, not below any eigenvalue of M(s)."""
     node = np.repeat(np.arange(forest.size), np.diff(forest.ptr))
     sums = K.own + np.bincount(node, K.pairs, forest.size)
     return float((sums + np.bincount(forest.above, K.pairs, forest.size)).max(initial=1.0))
 
 
-def steps(problem: Problem) -> int:
+def steps(problem: TransferProblem) -> int:
     """B: so many that steps, which touch all weights, cost about as much as the examples."""
     nonzeros = np.diff(problem.rows.indptr) + 1
     examples = float(nonzeros @ problem.room[problem.arrays.cls])
@@ -109,7 +116,7 @@ def steps(problem: Problem) -> int:
 class Averaging:
     """The averages, the best weights and the certificate, pass by pass."""
 
-    def __init__(self, problem: Problem, seed: int, looks: Looks) -> None:
+    def __init__(self, problem: TransferProblem, seed: int, looks: Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.sigma = convexity(self.forest, self.K)
         self.beta = max(0.0, curvature(self.forest, self.K) - self.sigma)

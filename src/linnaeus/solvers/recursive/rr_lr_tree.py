@@ -38,7 +38,7 @@ from linnaeus.solvers.numerics.elimination import forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive.alternation import Structure
 
 MANY = 500  # nodes up to which Newton's method eliminates blocks of features
 LEAST = 0.01  # of the largest curvature: rows that count for the preconditioner

@@ -1,4 +1,4 @@
-"""Blocks of classes of the joint problem (`joint`): tasks over plain arrays.
+"""Blocks of classes of the joint problem (`rr_svm_dual`): tasks over plain arrays.
 
 With U = V / S and D = B' V kept by the caller, the weights of a block are W = U + B D. A block is
 started (`first_visit`), visited class by class (`visit`), certified (`sweep`), or brought to its
@@ -6,7 +6,7 @@ best weights for the given D (`descend`):
 
     minimise_U,D  1/2 sum_n S_n ||u_n||^2 + 1/2 ||D||^2 + sum_n,i cost loss(y_in w_n.x_i)
 
-is the whole problem, so once D is kept every class is a problem of its own, that of `dual`.
+is the whole problem, so once D is kept every class is a problem of its own, that of `svm`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from linnaeus.solvers.linear import svm, svm_fast
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
-from linnaeus.solvers.recursive import joint_fast as fast
+from linnaeus.solvers.recursive import rr_svm_fast as fast
 
 RELAX = 1.3
 STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
@@ -27,7 +27,7 @@ ROUNDS = 3  # of a block for itself
 SHARE = 0.4  # of the tolerance: how exactly a block is solved for itself
 
 
-class Options(NamedTuple):
+class JointOptions(NamedTuple):
     """What is the same for all blocks."""
 
     squared: bool
@@ -53,7 +53,12 @@ class Lanes(NamedTuple):
     B: sp.csr_array  # (lanes, m), columns are `inner`
     inner: npt.NDArray[np.int64]  # (m,)
     n_features: int
-    options: Options
+    options: JointOptions
+
+    def loss(self, relax: float) -> fast.JointLoss:
+        """What the loops need of the losses."""
+        opt, kind = self.options, self.cost.dtype.type
+        return fast.JointLoss(self.cost, opt.squared, kind(relax), kind(opt.bias), opt.share_bias)
 
 
 class Names(NamedTuple):
@@ -146,13 +151,10 @@ def first_visit(
     K_bias = opt.own(K, lanes.over_S).astype(dtype)
     W, w_bias = common_weights(D, lanes)
     alpha, needed = np.zeros((n, width), dtype=dtype), np.zeros((n, width), dtype=bool)
-    sign, work = signs(lanes), np.empty((3, width), dtype=dtype)
-    rng = np.random.default_rng([opt.seed, lanes.number])
+    sign, rng = signs(lanes), np.random.default_rng([opt.seed, lanes.number])
+    examples, loss = fast.JointRows(*rows, norm2, weight), lanes.loss(1.0)
     for order in svm.warm_orders(lanes.positives, rng):
-        fast.epoch(
-            order, *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared,
-            dtype.type(1.0), K, K_bias, W, w_bias, alpha, needed, work,
-        )  # fmt: skip
+        fast.epoch(order, examples, sign, loss, K, K_bias, W, w_bias, alpha, needed)
     V = dual_sums(rows, lanes, alpha, sign)
     size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
     duals = Duals.of(alpha, needed, sign)
@@ -165,18 +167,19 @@ def visit(
 ) -> Step:  # fmt: skip
     """Every class of a block once, in random order."""
     lanes, old, cycle = task
-    dtype, opt = data.dtype, lanes.options
+    opt = lanes.options
     names = old.names or Names.of(old.ptr, old.rows, indptr, indices, lanes.n_features)
     duals = old._replace(live=old.live.copy(), order=old.order.copy(), a=old.a.copy(), names=names)
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
-    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(dtype)
+    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(data.dtype)
     common, measured = D[lanes.inner], np.zeros((2, k.size))
     draws = rng.random(int(np.diff(duals.ptr).max(initial=0)))
+    B, k_bias = lanes.B, opt.own(k, lanes.over_S)
     size = fast.visit(
-        rng.permutation(k.size), *duals[:-1], *names, draws,
-        indptr, indices, data, norm2, dtype.type(opt.bias), lanes.cost, weight, opt.squared,
-        dtype.type(RELAX), lanes.over_S, k, opt.own(k, lanes.over_S), opt.share_bias,
-        lanes.B.indptr, lanes.B.indices, lanes.B.data, common, measured,
+        rng.permutation(k.size), fast.JointRows(indptr, indices, data, norm2, weight),
+        fast.JointDuals(*duals[:-1], *names), lanes.loss(RELAX),
+        fast.JointLanes(B.indptr, B.indices, B.data, lanes.over_S, k, k_bias),
+        draws, common, measured,
     )  # fmt: skip
     common -= D[lanes.inner]
     return Step(duals, old.a, common, size, measured.sum(axis=1))
@@ -322,7 +325,7 @@ def final_weights(
 
 
 def blocks_of(
-    Y: sp.csr_array, n_features: int, S: Any, B: sp.csr_array, cost: Any, options: Options,
+    Y: sp.csr_array, n_features: int, S: Any, B: sp.csr_array, cost: Any, options: JointOptions,
     dtype: Any,
 ) -> list[Lanes]:  # fmt: skip
     """Classes that have much in common share a block."""

@@ -17,6 +17,8 @@ a matrix of its own: its share is `own` instead of K (then rows of D hold zero t
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from linnaeus.compiled import loop
@@ -25,23 +27,72 @@ REPEATS = 3  # visits of a lane to an example while its features are at hand
 SURE = -0.3  # by how much a margin is kept that is not looked at until the next sweep
 
 
+class JointRows(NamedTuple):
+    """The examples; norm2 without the constant feature."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    norm2: Any  # (n,)
+    weight: Any  # (n,)
+
+
+class JointLoss(NamedTuple):
+    """What a step needs besides the examples."""
+
+    cost: Any  # (2, lanes) of negatives and of positives
+    squared: bool
+    relax: Any
+    bias: Any
+    share_bias: bool
+
+
+class JointLanes(NamedTuple):
+    """What each lane has in common with others: CSR rows of B, and its diagonals."""
+
+    ptr: Any
+    path: Any  # columns of B: rows of D
+    share: Any
+    over_S: Any  # (lanes,) 1 / S
+    k: Any  # (lanes,) K_bb
+    k_bias: Any  # (lanes,) that of the constant
+
+
+class JointDuals(NamedTuple):
+    """CSR lists of examples, dual variables and labels of each lane, and of its features."""
+
+    ptr: Any
+    live: Any  # (lanes,) how many are visited
+    order: Any  # those that are come first
+    rows: Any
+    a: Any
+    y: Any
+    numbered: Any  # from here on see `number_features`
+    feature_ptr: Any
+    at: Any
+    ids: Any
+    feature: Any
+
+
 @loop
-def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squared, relax, K,
-          K_bias, W, w_bias, alpha, needed, work):  # fmt: skip
+def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """Visit the rows in `order` once, each in all lanes one after the other, and again.
 
-    norm2    : (n,) float        squared norm of each row, without the constant feature
+    rows : `JointRows`;  loss : `JointLoss`
     sign     : (n, lanes) int8   +1 where positive, else -1
-    cost     : (2, lanes) float  cost of negatives and of positives
-    row_cost : (n,) float        weight of each example
     K, K_bias : (lanes, lanes) float, for features and for the constant
     W : (d, lanes), w_bias : (lanes,), alpha : (n, lanes) float   updated
     needed   : (n, lanes) bool   result: a > 0 now, or the margin fell short at the visit
-    work     : (3, lanes) float  work space
     """
-    z, move, move_bias = work[0], work[1], work[2]
-    lanes = z.size
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    cost, squared, relax, bias = loss.cost, loss.squared, loss.relax, loss.bias
+    lanes = w_bias.size
     kind = W.dtype.type
+    z, move, move_bias = (
+        np.empty(lanes, W.dtype),
+        np.empty(lanes, W.dtype),
+        np.empty(lanes, W.dtype),
+    )
     one, zero, half, bias2 = kind(1.0), kind(0.0), kind(0.5), bias * bias
     for t in range(order.size):
         i = order[t]
@@ -54,7 +105,8 @@ def epoch(order, indptr, indices, data, norm2, bias, sign, cost, row_cost, squar
             w, x = W[ix[k]], xs[k]
             for b in range(lanes):
                 z[b] += x * w[b]
-        a, need, y, c, q, n_moved = alpha[i], needed[i], sign[i], row_cost[i], norm2[i], 0
+        a, need, y, n_moved = alpha[i], needed[i], sign[i], 0
+        c, q = rows.weight[i], rows.norm2[i]
         need[:] = False
         for _ in range(REPEATS):
             for b in range(lanes):
@@ -131,17 +183,18 @@ def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, 
 
 
 @loop
-def _weights(rows, a, y, at, ids, indptr, data, bias, over_S, path, share, common, feature, w):
-    """The weights of a lane at its features: v / S and what it has in common."""
+def _weights(b, here, rows, duals, bias, node, common, names, ids, w):
+    """The weights of lane b at its features: v / S and what it has in common."""
     w[:] = 0
-    for p in range(path.size):
-        c, row = share[p], common[path[p]]
+    for p in range(node.ptr[b], node.ptr[b + 1]):
+        c, row = node.share[p], common[node.path[p]]
         for t in range(w.size):
-            w[t] += c * row[feature[t]]
-    last = w.size - 1
-    for t in range(rows.size):
+            w[t] += c * row[names[t]]
+    last, own, at = w.size - 1, duals.rows[here], duals.at[here]
+    a, y, over_S = duals.a[here], duals.y[here], node.over_S[b]
+    for t in range(own.size):
         if a[t] != 0:
-            x = data[indptr[rows[t]] : indptr[rows[t] + 1]]
+            x = rows.data[rows.indptr[own[t]] : rows.indptr[own[t] + 1]]
             ix, f = ids[at[t] : at[t] + x.size], a[t] * y[t] * over_S
             for k in range(x.size):
                 w[ix[k]] += f * x[k]
@@ -149,15 +202,19 @@ def _weights(rows, a, y, at, ids, indptr, data, bias, over_S, path, share, commo
 
 
 @loop
-def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bias, cost, row_cost,
-                squared, relax, k, k_bias, w):  # fmt: skip
-    """Visit the first `live` examples in `order`, at random.
+def _visit_lane(b, here, examples, duals, loss, node, draws, ids, w):
+    """Visit the first `live` examples of lane b in `order`, at random.
 
     Return how many stay, and the gap and the objective as far as they were seen.
 
     An example with a = 0 whose margin is kept by far is put behind the others until the next
     sweep.
     """
+    order, rows, at = duals.order[here], duals.rows[here], duals.at[here]
+    a, y, live = duals.a[here], duals.y[here], duals.live[b]
+    indptr, data, norm2 = examples.indptr, examples.data, examples.norm2
+    row_cost, cost, squared, bias = examples.weight, loss.cost, loss.squared, loss.bias
+    relax, k, k_bias = loss.relax, node.k[b], node.k_bias[b]
     kind = w.dtype.type
     one, zero, half, last = kind(1.0), kind(0.0), kind(0.5), w.size - 1
     bias2 = bias * bias * k_bias
@@ -173,10 +230,10 @@ def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bi
         for j in range(x.size):
             z += x[j] * w[ix[j]]
         short = one - y[e] * z
-        loss = short if short > zero else zero
-        u = row_cost[i] * (cost[1] if y[e] > 0 else cost[0])
+        over = short if short > zero else zero
+        u = row_cost[i] * (cost[1, b] if y[e] > 0 else cost[0, b])
         s = half / u if squared else zero
-        lost = u * loss * loss if squared else u * loss
+        lost = u * over * over if squared else u * over
         gap += lost + half * s * a[e] * a[e] - a[e] * short
         value += lost + half * a[e] * (one - short)
         curve = k * norm2[i] + bias2 + s
@@ -199,45 +256,39 @@ def _visit_lane(live, order, draws, rows, a, y, at, ids, indptr, data, norm2, bi
 
 
 @loop
-def visit(lanes, ptr, live, order, rows, a, y, numbered, feature_ptr, at, ids, feature, draws,
-          indptr, indices, data, norm2, bias, cost, row_cost, squared, relax, over_S, k, k_bias,
-          share_bias, path_ptr, path, share, common, measured):  # fmt: skip
+def visit(lanes, rows, duals, loss, node, draws, common, measured):
     """Visit every lane once, in the order of `lanes`; return sum over lanes of ||dv||^2 / S.
 
-    ptr, rows, a, y : CSR lists of examples, dual variables and labels of each lane; a is updated
-    order  : likewise, those to be visited first; live : (lanes,) int64 how many these are
-    numbered, ... feature : see `number_features`
+    rows : `JointRows`;  loss : `JointLoss`;  node : `JointLanes`
+    duals  : `JointDuals`, of which a, order and live are updated
     draws  : (longest list,) float64  uniform in [0, 1)
-    over_S, k, k_bias : (lanes,)    1 / S, K_bb, and the K_bb of the constant
-    path_ptr, path, share : CSR rows of B, columns are rows of `common`
     common : (m, d + 1) float       D = B' V; updated
     measured : (2, lanes) float64   result: the gap and the objective seen
     """
     d, size = common.shape[1] - 1, 0.0
     every = np.arange(d + 1).astype(np.uint32)
-    w_all, dv = np.empty(d + 1, data.dtype), np.empty(d + 1, data.dtype)
+    w_all, dv = np.empty(d + 1, rows.data.dtype), np.empty(d + 1, rows.data.dtype)
     for q in range(lanes.size):
         b = lanes[q]
-        here, mine = slice(ptr[b], ptr[b + 1]), slice(path_ptr[b], path_ptr[b + 1])
-        names = feature[feature_ptr[b] : feature_ptr[b + 1]] if numbered[b] else every
-        of = ids if numbered[b] else indices
-        n = names.size
+        here = slice(duals.ptr[b], duals.ptr[b + 1])
+        mine = slice(duals.feature_ptr[b], duals.feature_ptr[b + 1])
+        names = duals.feature[mine] if duals.numbered[b] else every
+        ids = duals.ids if duals.numbered[b] else rows.indices
+        n, k, k_bias = names.size, node.k[b], node.k_bias[b]
         w = w_all[:n]
-        _weights(rows[here], a[here], y[here], at[here], of, indptr, data, bias, over_S[b],
-                 path[mine], share[mine], common, names, w)  # fmt: skip
+        _weights(b, here, rows, duals, loss.bias, node, common, names, ids, w)
         for t in range(n):
             dv[t] = w[t]
-        live[b], measured[0, b], measured[1, b] = _visit_lane(
-            live[b], order[here], draws, rows[here], a[here], y[here], at[here], of, indptr, data,
-            norm2, bias, cost[:, b], row_cost, squared, relax, k[b], k_bias[b], w,
-        )  # fmt: skip
+        duals.live[b], measured[0, b], measured[1, b] = _visit_lane(
+            b, here, rows, duals, loss, node, draws, ids, w
+        )
         for t in range(n):
-            dv[t] = (w[t] - dv[t]) / (k[b] if t < n - 1 else k_bias[b])
-            size += dv[t] * dv[t] * over_S[b]
-        if not share_bias:
+            dv[t] = (w[t] - dv[t]) / (k if t < n - 1 else k_bias)
+            size += dv[t] * dv[t] * node.over_S[b]
+        if not loss.share_bias:
             dv[n - 1] = 0
-        for p in range(path_ptr[b], path_ptr[b + 1]):
-            c, row = share[p], common[path[p]]
+        for p in range(node.ptr[b], node.ptr[b + 1]):
+            c, row = node.share[p], common[node.path[p]]
             for t in range(n):
                 row[names[t]] += c * dv[t]
     return size

@@ -1,7 +1,7 @@
 """Recursive regularisation to its optimum by second-order steps, whatever the scale of features.
 
     minimise_U,D  P(v) = 1/2 ||v||^2 + sum_n,i c_in loss(y_in w_n.x_i),    v = (sqrt(S) U, D),
-                  W_T = U + B D                                     (`joint`, `joint_blocks`)
+                  W_T = U + B D                           (`rr_svm_dual`, `rr_svm_blocks`)
 
 The squared hinge has a Newton's method at once. For the hinge the dual takes proximal steps, which
 are augmented Lagrangians of the primal: around dual variables A, with s_in = s c_in,
@@ -107,7 +107,7 @@ def finish(
     sign = np.where(Y.T.toarray() > 0, 1.0, -1.0)
     costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
     whole, part = (
-        _Machine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
+        _JointMachine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
         for some in (plain, small)
     )
     start = np.clip(A.astype(float), 0.0, np.inf if squared else costs)
@@ -139,7 +139,7 @@ def _widened(W: Values, basis: Values | None) -> Values:
 class _Search:
     """The weights v with their margins z, and the best of either problem so far."""
 
-    def __init__(self, machine: _Machine, A: Values, tol: float) -> None:
+    def __init__(self, machine: _JointMachine, A: Values, tol: float) -> None:
         self.machine, self.tol, self.n_steps, self.damping = machine, tol, 0, 0.0
         self.A, self.slope = A, START * machine.costs
         self.v = self.v_best = machine.lift(self.A)
@@ -233,7 +233,7 @@ def _root(slope: Callable[[float], float]) -> float:
     return size
 
 
-class _Machine:
+class _JointMachine:
     """The problem; the constant feature is the last. Arrays over examples are (n_classes, n)."""
 
     def __init__(

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from linnaeus import RecursiveSVM, Taxonomy
 from linnaeus.solvers.numerics import block_elimination
-from linnaeus.solvers.recursive import joint, joint_newton
-from linnaeus.solvers.recursive.rr_svm import Structure
+from linnaeus.solvers.recursive import rr_svm_dual, rr_svm_newton
+from linnaeus.solvers.recursive.alternation import Structure
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
 DAG = [*TREE, ("A", "b1"), ("r", "a2"), ("B", "C"), ("A", "C"), ("C", "c1"), ("C", "b2")]
@@ -22,7 +22,7 @@ def problem(edges=TREE, n=80, d=5, seed=0):
     tax = Taxonomy.from_edges(edges)
     leaves = tax.leaf_numbers
     structure = Structure.of(sp.csr_array(tax.laplacian()), leaves, np.zeros(len(tax)))
-    found = joint.coupling(structure.S, structure.mix, structure.reduced())
+    found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
     assert found is not None
     y = rng.integers(0, leaves.size, size=n)
     X = rng.normal(size=(n, d)) + rng.normal(size=(leaves.size, d))[y]
@@ -33,7 +33,7 @@ def problem(edges=TREE, n=80, d=5, seed=0):
 def finish(X, Y, found, weight, cost, *, squared, share_bias=True, tol=1e-8, dtype=float, A=None):
     """Solve, and prove by hand that the answer is optimal."""
     A = np.zeros(Y.T.shape) if A is None else A
-    done = joint_newton.finish(
+    done = rr_svm_newton.finish(
         sp.csr_array(X), Y, found, weight, cost, A,
         squared=squared, bias=1.0, share_bias=share_bias, tol=tol, dtype=dtype,
     )  # fmt: skip
@@ -145,9 +145,9 @@ def test_a_tree_needs_no_further_blocks():
 
 def test_work_is_refused_where_memory_would_not_do():
     *_, found, _, _ = problem()
-    assert joint_newton.work(sp.csr_array(np.ones((80, 5))), found) < np.inf
-    assert joint_newton.work(sp.csr_array((10**7, 5)), found) == np.inf
-    assert joint_newton.work(sp.csr_array((5000, 10**6)), found) == np.inf
+    assert rr_svm_newton.work(sp.csr_array(np.ones((80, 5))), found) < np.inf
+    assert rr_svm_newton.work(sp.csr_array((10**7, 5)), found) == np.inf
+    assert rr_svm_newton.work(sp.csr_array((5000, 10**6)), found) == np.inf
 
 
 # --- as the last step of the estimator ---------------------------------------------------------
@@ -167,9 +167,9 @@ def table(scale):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_estimator_takes_it_where_coordinates_crawl(monkeypatch, loss, sharing, scale):
     calls = []
-    real = joint_newton.finish
+    real = rr_svm_newton.finish
     monkeypatch.setattr(
-        joint_newton, "finish", lambda *a, **k: calls.append(real(*a, **k)) or calls[-1]
+        rr_svm_newton, "finish", lambda *a, **k: calls.append(real(*a, **k)) or calls[-1]
     )
     tax, X, y = table(scale)
     model = RecursiveSVM(
@@ -186,7 +186,7 @@ def test_the_estimator_takes_it_where_coordinates_crawl(monkeypatch, loss, shari
 def test_alternation_meets_it(monkeypatch, loss):
     tax, X, y = table(1.0)
     turns = RecursiveSVM(tax, loss=loss, schedule="parity", tol=1e-5, max_iter=1000).fit(X, y)
-    monkeypatch.setattr(joint_newton, "work", lambda *_: 1.0)
+    monkeypatch.setattr(rr_svm_newton, "work", lambda *_: 1.0)
     here = RecursiveSVM(tax, loss=loss, tol=1e-8, random_state=0).fit(X, y)
     assert here.gap_ <= 1e-8
     assert_allclose(here.objective_, turns.objective_, rtol=2e-5)

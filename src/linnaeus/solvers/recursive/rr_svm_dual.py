@@ -14,13 +14,13 @@ Classes are solved in blocks. A round visits them all a few times, each class on
 with its part of D brought up to date, and a few blocks side by side: of their joint step the share
 H / (H + X) is taken, H and X being the squared length of the single steps and of what crosses,
 which never lowers the dual. Then a sweep over all examples certifies the whole: with W = K V the
-gap is the sum of terms, never negative, of the single classes (`dual_fast`).
+gap is the sum of terms, never negative, of the single classes (`svm_fast`).
 
 Near the optimum many margins fall short by a little, and the primal value lies much further from
 the optimum than the dual. Two remedies: the same sweep tries weights that are longer by a little;
 and once the dual hardly rises, D is kept and every class finds its best weights for itself.
 
-Where features are few or differ in size, coordinates crawl; `joint_newton` goes on from there.
+Where features are few or differ in size, coordinates crawl; `rr_svm_newton` goes on from there.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from linnaeus.execution import Executor
 from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
 from linnaeus.solvers.numerics.rounds import Rounds
-from linnaeus.solvers.recursive import joint_blocks as blocks
-from linnaeus.solvers.recursive import joint_newton
-from linnaeus.solvers.recursive.joint_blocks import STRETCHES, Duals, Lanes, Options, Step
-from linnaeus.solvers.recursive.joint_newton import Coupling
+from linnaeus.solvers.recursive import rr_svm_blocks as blocks
+from linnaeus.solvers.recursive import rr_svm_newton
+from linnaeus.solvers.recursive.rr_svm_blocks import STRETCHES, Duals, JointOptions, Lanes, Step
+from linnaeus.solvers.recursive.rr_svm_newton import Coupling
 
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 6  # visits of every class in a round; doubled every second round after some
@@ -85,8 +85,8 @@ def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
 
 
 def solve(
-    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any, options: Options, *,
-    tol: float, max_rounds: int, dtype: Any, executor: Executor,
+    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any,
+    options: JointOptions, *, tol: float, max_rounds: int, dtype: Any, executor: Executor,
 ) -> Joint:  # fmt: skip
     """Rounds of visits and a sweep until the relative duality gap is `tol`.
 
@@ -94,14 +94,14 @@ def solve(
     """
     examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
-    state = _State(found.B.shape[1], X.shape[1], lanes, examples, executor)
-    newton = joint_newton.work(X, found) if (cost > 0).all() else np.inf
+    state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
+    newton = rr_svm_newton.work(X, found) if (cost > 0).all() else np.inf
     rounds = Rounds(max_rounds, tol, floor=1.0)
     state.start()
     P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
     answer = None
     if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
-        answer = joint_newton.finish(
+        answer = rr_svm_newton.finish(
             X, Y, found, weight, cost, state.dual_variables(), squared=options.squared,
             bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
         )  # fmt: skip
@@ -119,7 +119,7 @@ def solve(
     return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
 
 
-def _run(state: _State, small: bool, newton: float, rounds: Rounds) -> tuple[float, float]:
+def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tuple[float, float]:
     """Until the gap is small enough, or no longer falls, or second-order steps are better.
 
     newton : their work
@@ -154,7 +154,7 @@ def _part_way(step: Step, share: float) -> Duals:
     return duals._replace(a=a, live=np.diff(duals.ptr))
 
 
-class _State:
+class _JointState:
     """D = B' V, and the dual variables of every block."""
 
     def __init__(
