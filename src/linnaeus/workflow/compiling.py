@@ -261,6 +261,14 @@ def _answer(model: Any, X: sp.csr_array) -> None:
             getattr(model, way)(X)
 
 
+def _large() -> None:
+    """HBLR takes other steps when nonzeros times classes are above a million."""
+    data = _data(6000, 240, 0.2)
+    for link in ("softmax", "binary"):
+        for dtype in ("float64", "float32"):
+            linnaeus.HBLR(link=link, dtype=dtype, max_iter=1).fit(data.X, data.one)
+
+
 def _decide() -> None:
     rng = np.random.default_rng(0)
     for taxonomy in _taxonomies()[:2]:
@@ -302,6 +310,7 @@ def _demonstrate() -> None:
 
 
 WORK: dict[str, Callable[[], None]] = {name: partial(_fits, name) for name in VARIANTS} | {
+    "HBLR, large": _large,
     "decision rules": _decide,
     "kernels": _kernels,
     "inference": _infer,
