@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from linnaeus.errors import UserError
 
-try:
-    import fcntl
-except ImportError:  # not on Windows; there nothing is locked
-    fcntl = None  # type: ignore[assignment]
+fcntl: Any = None
+with suppress(ImportError):  # not on Windows; there nothing is locked
+    fcntl = importlib.import_module("fcntl")
 
 
 def write_text(path: str | Path, text: str) -> None:

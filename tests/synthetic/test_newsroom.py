@@ -10,6 +10,7 @@ import pytest
 
 from linnaeus.errors import UserError
 from linnaeus.synthetic import newsroom, newsroom_taxonomy
+from linnaeus.synthetic.newsroom_taxonomy import material
 from linnaeus.synthetic.newsroom_writer import (
     named,
     patterns,
@@ -62,7 +63,8 @@ def test_siblings_share_words():
 
 def test_desks_have_organisations_and_patterns():
     roots = set(newsroom_taxonomy().roots)
-    assert set(named("organisations")) == set(patterns("desk_follows")) == roots
+    assert set(material()["names"]["organisations"]) == roots
+    assert set(material()["patterns"]["desk_follows"]) == roots
 
 
 def test_leads_introduce_the_person_of_the_story():

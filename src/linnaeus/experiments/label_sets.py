@@ -131,7 +131,7 @@ def label_set_study(
     return LabelSetStudy(results, pairs)
 
 
-def _checked(methods: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _checked(methods: Any) -> Mapping[Any, Any]:
     if not isinstance(methods, Mapping) or not methods:
         raise UserError("No methods are given. Give {name: classifier}.")
     for name, method in methods.items():

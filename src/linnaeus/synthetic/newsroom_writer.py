@@ -55,14 +55,19 @@ def vocabulary() -> dict[str, Words]:
     return {node: Words(*(tuple(words[kind]) for kind in Words._fields)) for node, words in nodes}
 
 
-def named(kind: str) -> Any:
-    """Names of a kind: first_names, surnames, places, days, few, organisations by desk."""
-    return material()["names"][kind]
+def named(kind: str, desk: str = "") -> list[str]:
+    """Names of a kind: first_names, surnames, places, days, few, or organisations of a desk."""
+    return _listed("names", kind, desk)
 
 
-def patterns(kind: str) -> Any:
-    """Sentences of a kind, with fields: headlines, leads, links, follows, and so on."""
-    return material()["patterns"][kind]
+def patterns(kind: str, desk: str = "") -> list[str]:
+    """Sentences of a kind, with fields: headlines, leads, links, or desk_follows of a desk."""
+    return _listed("patterns", kind, desk)
+
+
+def _listed(section: str, kind: str, desk: str) -> list[str]:
+    found = material()[section][kind]
+    return list(found[desk] if desk else found)
 
 
 @cache
@@ -114,7 +119,7 @@ class _Writer:
             choice = patterns("neutral")
         elif self._rng.random() < _DESK:
             fields.desks = (self.pick(fields.desks),)
-            choice = patterns("desk_follows")[fields.desks[0]]
+            choice = patterns("desk_follows", fields.desks[0])
         else:
             choice = patterns("follows")
         return self.write(choice, fields)
@@ -181,7 +186,7 @@ class _Fields(dict[str, Any]):
         return f"{self._writer.pick(named('first_names'))} {self._writer.pick(others)}"
 
     def _org(self, which: str) -> str:
-        return self._writer.pick(named("organisations")[self._writer.pick(self.desks)])
+        return self._writer.pick(named("organisations", self._writer.pick(self.desks)))
 
     def _few(self, which: str) -> str:
         return self._writer.pick(named("few"))

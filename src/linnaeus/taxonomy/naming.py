@@ -7,7 +7,7 @@ earliest seen is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Numbered(NamedTuple):
 
 
 def number_nodes(
-    lines: list[Any], related: Iterable[Sequence[Any]] = (), seen: Iterable[Any] = ()
+    lines: list[Any], related: Iterable[Sequence[Any]] = (), seen: Collection[Any] = ()
 ) -> Numbered:
     """Number the nodes of the lines ``parent, child, parent, child, ...`` in one flat list.
 
