@@ -74,6 +74,15 @@ class JointDuals(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def _add_row(ix, xs, move, W):
+    """W += (features of a row) (move)': one number for every lane."""
+    for k in range(ix.size):
+        w, x = W[ix[k]], xs[k]
+        for b in range(move.size):
+            w[b] += x * move[b]
+
+
+@njit(cache=True, nogil=True)
 def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """Visit the rows in `order` once, each in all lanes one after the other, and again.
 
@@ -85,8 +94,7 @@ def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     cost, squared, relax, bias = loss.cost, loss.squared, loss.relax, loss.bias
-    lanes = w_bias.size
-    kind = W.dtype.type
+    lanes, kind = w_bias.size, W.dtype.type
     z, move, move_bias = (
         np.empty(lanes, W.dtype),
         np.empty(lanes, W.dtype),
@@ -127,10 +135,7 @@ def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
         if n_moved > 0:
             for b in range(lanes):
                 w_bias[b] += bias * move_bias[b]
-            for k in range(ix.size):
-                w, x = W[ix[k]], xs[k]
-                for b in range(lanes):
-                    w[b] += x * move[b]
+            _add_row(ix, xs, move, W)
 
 
 @njit(cache=True, nogil=True)
