@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from linnaeus import Taxonomy
-from linnaeus.model.methods import known_methods, make, parse_parameters
+from linnaeus.cli.options import parse_parameters
+from linnaeus.model.methods import METHODS, make
 
 TREE = Taxonomy.from_edges(
     [("A", "a0"), ("A", "a1"), ("A", "a2"), ("B", "b0"), ("B", "b1"), ("B", "b2"), ("B", "b3")],
@@ -123,8 +124,8 @@ def test_learn_from_a_table_with_holes(linnaeus, tmp_path):
 
 
 def test_methods_by_name():
-    assert {"svm", "msvm", "topdown", "hm3"} <= set(known_methods())
-    for name in known_methods():
+    assert {"svm", "msvm", "topdown", "hm3"} <= set(METHODS)
+    for name in METHODS:
         model = make(name, TREE, seed=4)
         assert model.taxonomy is TREE and getattr(model, "random_state", 4) == 4
     assert parse_parameters(["a=1.5", "b=x=y"]) == {"a": 1.5, "b": "x=y"}

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from linnaeus.protocols import cross_validate_ranking, label_set_study
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from linnaeus import (
@@ -24,6 +23,7 @@ from linnaeus import (
 from linnaeus.decisions import Argmax, ClosedArgmax, InstanceCut, SCut, Threshold
 from linnaeus.decisions.rules import choose_rule, fit_rule
 from linnaeus.errors import UserError
+from linnaeus.experiments import cross_validate_ranking, label_set_study
 from linnaeus.induction import confusion_counts, learn_taxonomy
 from linnaeus.inference import label_set_argmax, repair
 from linnaeus.labels import found, parse

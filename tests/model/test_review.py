@@ -6,12 +6,13 @@ import shlex
 import pytest
 
 from linnaeus import Taxonomy, load
+from linnaeus.cli.options import parse_parameters
 from linnaeus.errors import UserError
 from linnaeus.experiments import tune
 from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model import Answers, train
-from linnaeus.model.methods import parse_parameters, write_parameters
+from linnaeus.model.methods import write_parameters
 from linnaeus.synthetic import newsroom
 from small_data import write_folder
 

@@ -75,6 +75,15 @@ class JointDuals(NamedTuple):
 
 
 @loop
+def _add_row(ix, xs, move, W):
+    """W += (features of a row) (move)': one number for every lane."""
+    for k in range(ix.size):
+        w, x = W[ix[k]], xs[k]
+        for b in range(move.size):
+            w[b] += x * move[b]
+
+
+@loop
 def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """Visit the rows in `order` once, each in all lanes one after the other, and again.
 
@@ -86,8 +95,7 @@ def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """
     indptr, indices, data = rows.indptr, rows.indices, rows.data
     cost, squared, relax, bias = loss.cost, loss.squared, loss.relax, loss.bias
-    lanes = w_bias.size
-    kind = W.dtype.type
+    lanes, kind = w_bias.size, W.dtype.type
     z, move, move_bias = (
         np.empty(lanes, W.dtype),
         np.empty(lanes, W.dtype),
@@ -128,10 +136,7 @@ def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
         if n_moved > 0:
             for b in range(lanes):
                 w_bias[b] += bias * move_bias[b]
-            for k in range(ix.size):
-                w, x = W[ix[k]], xs[k]
-                for b in range(lanes):
-                    w[b] += x * move[b]
+            _add_row(ix, xs, move, W)
 
 
 @loop
