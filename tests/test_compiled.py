@@ -331,3 +331,15 @@ def test_files_of_loops_depend_on_nothing_that_the_digest_leaves_out():
             for module in modules:
                 known = module in ("numpy", "math", "typing", "__future__", "linnaeus.compiled")
                 assert known or module.endswith("_fast"), f"{file.name} imports {module}"
+
+
+def test_named_tuples_with_other_fields_are_other_signatures():
+    """A loop finds a field by its place, so the same types in another order are other code."""
+    from collections import namedtuple
+
+    numbers = [numba.types.int64, numba.types.int64]
+    one, other = (
+        numba.types.NamedTuple(numbers, namedtuple("Pair", fields)) for fields in ("a b", "b a")
+    )
+    assert compiled._described(one) != compiled._described(other)
+    assert compiled._described(one) == compiled._described(one)

@@ -279,13 +279,19 @@ class _Kept:
 
     def _file(self, signature: Any) -> Path | None:
         here = folder()
-        key = hashlib.sha256(str(signature).encode()).hexdigest()[:16]
+        key = hashlib.sha256("".join(map(_described, signature)).encode()).hexdigest()[:16]
         return None if here is None else here / f"{self.name}-{key}{SUFFIX}"
 
     def enable(self) -> None:
         """Nothing to do; Numba's interface has it."""
 
     disable = flush = enable
+
+
+def _described(kind: Any) -> str:
+    """A type of Numba's; of a named tuple the fields too, which a loop finds by their place."""
+    fields, parts = getattr(kind, "fields", ()), getattr(kind, "types", ())
+    return f"{kind} {fields} {''.join(map(_described, parts))};"
 
 
 def _attach(made: Any, kept: _Kept) -> None:
