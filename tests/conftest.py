@@ -30,6 +30,13 @@ def golden(name: str) -> dict:
     return json.loads((ROOT / "tests/golden" / f"{name}.json").read_text())
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that read solved problems are marked by that."""
+    for item in items:
+        if "golden_file" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.golden)
+
+
 @pytest.fixture(scope="session")
 def shared():
     return shared_path

@@ -123,6 +123,7 @@ search(journal={journal!r}, step=step)
 """
 
 
+@pytest.mark.faults
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_a_search_that_was_killed_goes_on(tmp_path, whole, monkeypatch):
     path = tmp_path / "journal"

@@ -11,7 +11,10 @@ from comparisons import made_up
 from linnaeus.report import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the path")
+pytestmark = [
+    pytest.mark.web,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the path"),
+]
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

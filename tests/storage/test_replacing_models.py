@@ -205,6 +205,7 @@ print(sorted(seen), kept, os.listdir(os.path.dirname(target)))
 """
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("way", ["exchange", "renames"])
 def test_a_writer_that_is_killed_leaves_a_whole_model(tmp_path, way):
     call = [sys.executable, "-c", KILLED, str(tmp_path / "model"), way, "25"]

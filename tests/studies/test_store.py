@@ -195,6 +195,7 @@ reproduce(["try"], sys.argv[1], sys.argv[1], tables={"try": table})
 """
 
 
+@pytest.mark.faults
 def test_a_killed_run_keeps_what_was_done(tmp_path):
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
