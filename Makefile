@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check compiled lint format bench docs dist clean help
+.PHONY: demo test check lint format bench docs dist clean help
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -18,19 +18,16 @@ PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
 PYTEST := $(BIN)/python -m pytest -n auto
 
-test: lint compiled ## Check style, types and layers, and run all tests
+test: lint ## Check style, types and layers, and run all tests
 	$(PYTEST)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
-check: lint compiled ## The quick check: style, types, layers, golden optima, enumeration and laws
+check: lint ## The quick check: style, types, layers, golden optima, enumeration and laws
 	$(PYTEST) $(LAWS) -m "not slow"
 	$(PYTEST) tests/solvers tests/decisions tests/induction tests/text -m golden
 
-test-%: compiled ## Tests apart: test-web (a browser), test-faults (kills, long runs), test-cluster
+test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills, long runs), test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
-
-compiled: .venv/dev # Loops that tests use, compiled once by all cores
-	LINNAEUS_CACHE_DIR=$(CURDIR)/.compiled $(BIN)/linnaeus compile --quiet
 
 lint: .venv/dev ## Check style, types and layers
 	$(BIN)/ruff check .
