@@ -151,7 +151,7 @@ def test_help_and_import_load_little():
     probe = (  # scikit-learn itself may load pandas where it is installed
         "import sys, sklearn.feature_extraction.text, sklearn.model_selection, sklearn.multiclass\n"
         "before = set(sys.modules)\n"
-        "from linnaeus import Taxonomy, collection, decisions, io, losses, metrics, splits\n"
+        "from linnaeus import Taxonomy, decisions, io, losses, metrics, splits\n"
         "from linnaeus import synthetic, text\n"
         f"print([m for m in {heavy[4:]!r} if m in set(sys.modules) - before])"
     )

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from linnaeus import load
+from linnaeus.io import read as reading
 from linnaeus.model import train
-from linnaeus.workflow import rows as reading
 from small_data import DAG, TREE, WORDS, stories, table, write_csv, write_folder, write_jsonl
 
 NEW = stories(20, seed=1)
@@ -39,7 +39,7 @@ def records(path):
 
 
 def test_every_row_as_the_model_has_it_in_order(linnaeus, tmp_path, monkeypatch):
-    monkeypatch.setattr(reading.blocks, "__defaults__", (None, 7))  # several blocks
+    monkeypatch.setattr(reading.blocks, "__defaults__", (None, None, None, 7))  # several blocks
     code, out, _ = linnaeus("predict", "logistic", "texts", "-o", tmp_path / "out.jsonl", "-k", 3)
     assert code == 0 and out.startswith("20 rows in ")
     found, model = records(tmp_path / "out.jsonl"), load("logistic")

@@ -10,6 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from linnaeus import CorrelatedMNL, MulticlassLogistic, Taxonomy
 from linnaeus.errors import UserError
 
+# Few draws are enough for what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
+
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
 )

@@ -75,6 +75,7 @@ def test_golden_probabilities(golden_file, k):
         np.testing.assert_allclose(p, want[key], atol=atol)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # learns is enough
 @pytest.mark.parametrize("inference", INFERENCES)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("link", ["softmax", "binary"])

@@ -100,6 +100,8 @@ def parse_parameters(given: list[str] | None) -> dict[str, Any]:
 
         name, sign, value = text.partition("=")
         if not (name and sign):
-            raise UserError(f"The parameter {shorten(text)} is not written name=value, as C=10 is.")
+            raise UserError(
+                f"The parameter {shorten(text)} is not written name=value. Write it like C=10."
+            )
         found[name] = value_of(value)
     return found
