@@ -5,27 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Data, Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, SkipBad
+from linnaeus.cli.options import (
+    Data,
+    Jobs,
+    Json,
+    ModelPath,
+    Part,
+    Quiet,
+    Rule,
+    Seed,
+    SkipBad,
+    option,
+)
 from linnaeus.cli.output import print_json, print_skipped, progress
 
-WithSweep = Annotated[
-    bool,
-    typer.Option(
-        "--sweep",
-        help="Also show precision and recall at other thresholds, for every level.",
-    ),
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot", help="Draw F1 by level and size (or with --sweep the trade-off) as PNG."
-    ),
-]
-ReportFile = Annotated[
-    Path | None, typer.Option("--report", help="Write an HTML report with charts.")
-]
+WithSweep = Annotated[bool, option("evaluate.sweep")]
+Plot = Annotated[Path | None, option("evaluate.plot")]
+ReportFile = Annotated[Path | None, option("evaluate.report")]
 
 
 def evaluate(

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from linnaeus.cli.options import Jobs, Json, ModelPath, Part, Quiet, Rule, Seed
+from linnaeus.cli.options import Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, option
 from linnaeus.cli.output import print_json
 from linnaeus.errors import UserError
 
@@ -21,39 +19,14 @@ if TYPE_CHECKING:
     from linnaeus.explanation import Explanation, NodeExplanation, NodeReason, Piece, Reason
     from linnaeus.explanation.nodes import Learned
 
-Text = Annotated[
-    str | None,
-    typer.Option("--text", "-t", help="Text to explain; - reads it from standard input."),
-]
-DataPath = Annotated[
-    Path | None,
-    typer.Option("--data", help="Data file or collection folder that has the row."),
-]
-RowNumber = Annotated[
-    int | None, typer.Option("--row", help="Number of the row in --data, from 1.")
-]
-RowId = Annotated[str | None, typer.Option("--id", help="Id of the row in --data.")]
-Node = Annotated[
-    str | None,
-    typer.Option(
-        "--node", "-n", help="Instead of a text: show what the model has learned about a node."
-    ),
-]
-WhyNot = Annotated[
-    list[str] | None,
-    typer.Option("--why-not", help="Also explain why not this node. Repeatable."),
-]
-Html = Annotated[Path | None, typer.Option("--html", help="Also write it as an HTML page.")]
-Top = Annotated[
-    int | None,
-    typer.Option(
-        "--top",
-        "-k",
-        min=1,
-        show_default=False,
-        help="Features per node. Default: 10, or 15 with --node.",
-    ),
-]
+Text = Annotated[str | None, option("explain.text")]
+DataPath = Annotated[Path | None, option("explain.data")]
+RowNumber = Annotated[int | None, option("explain.row")]
+RowId = Annotated[str | None, option("explain.id")]
+Node = Annotated[str | None, option("explain.node")]
+WhyNot = Annotated[list[str] | None, option("explain.why_not")]
+Html = Annotated[Path | None, option("explain.html")]
+Top = Annotated[int | None, option("explain.top")]
 MARKED = 12  # words of a text that are marked where there are no colours
 
 

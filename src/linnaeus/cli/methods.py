@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Json
+from linnaeus.cli.options import Json, argument
 from linnaeus.cli.output import print_json
 
-Name = Annotated[
-    str | None, typer.Argument(help="Show the parameters of this method.", show_default=False)
-]
+Name = Annotated[str | None, argument("methods.name")]
 
 
 def methods(name: Name = None, json: Json = False) -> None:

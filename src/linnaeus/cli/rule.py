@@ -5,28 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Json, ModelPath, parse_parameters
+from linnaeus.cli.options import Json, ModelPath, argument, option, parse_parameters
 from linnaeus.cli.output import print_json
 
-RuleName = Annotated[
-    str | None,
-    typer.Argument(help="New rule. Without it, all rules are listed.", show_default=False),
-]
-Copy = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write a changed copy here; MODEL stays as it is."),
-]
-Examples = Annotated[
-    Path | None,
-    typer.Option("--data", help="Labelled examples to learn the rule from."),
-]
-ExamplePart = Annotated[str, typer.Option("--part", help="Part of --data to use.")]
-RuleParameters = Annotated[
-    list[str] | None,
-    typer.Option("--parameter", "-p", help="Rule parameter, name=value. Repeatable."),
-]
+RuleName = Annotated[str | None, argument("rule.rule_name")]
+Copy = Annotated[Path | None, option("rule.output")]
+Examples = Annotated[Path | None, option("rule.data")]
+ExamplePart = Annotated[str, option("rule.part")]
+RuleParameters = Annotated[list[str] | None, option("rule.parameter")]
 
 
 def rule(
