@@ -31,23 +31,6 @@ if TYPE_CHECKING:
 REPORT = Path("comparison.html")
 _CUTS = {"instance": "instance", "zero": "zero", "own": None}
 _Number = TypeVar("_Number", int, float)
-
-Methods = Annotated[str, option("compare.methods")]
-Folds = Annotated[int | None, option("compare.folds")]
-Test = Annotated[bool, option("compare.test")]
-Few = Annotated[str | None, option("compare.few")]
-Sets = Annotated[bool, option("compare.sets")]
-Rankings = Annotated[bool, option("compare.rankings")]
-Parameters = Annotated[list[str] | None, option("compare.parameter")]
-Rule = Annotated[str | None, option("compare.rule")]
-Repetitions = Annotated[int | None, option("compare.repetitions")]
-Hierarchies = Annotated[int | None, option("compare.hierarchies")]
-Cs = Annotated[str | None, option("compare.cs")]
-Cv = Annotated[int | None, option("compare.cv")]
-Cut = Annotated[str | None, option("compare.cut")]
-Against = Annotated[str | None, option("compare.against")]
-Output = Annotated[Path | None, option("compare.output")]
-NoReport = Annotated[bool, option("compare.no_report")]
 FLAGS = ("--sets", "--rankings")
 MODES = ("--folds", "--test", "--few", *FLAGS)
 ONLY = {  # options that go with some modes only; "" is the comparison with a report
@@ -59,24 +42,24 @@ ONLY = {  # options that go with some modes only; "" is the comparison with a re
 
 def compare(
     data: Data,
-    methods: Methods,
-    folds: Folds = None,
-    test: Test = False,
-    few: Few = None,
-    sets: Sets = False,
-    rankings: Rankings = False,
-    parameter: Parameters = None,
+    methods: Annotated[str, option("compare.methods")],
+    folds: Annotated[int | None, option("compare.folds")] = None,
+    test: Annotated[bool, option("compare.test")] = False,
+    few: Annotated[str | None, option("compare.few")] = None,
+    sets: Annotated[bool, option("compare.sets")] = False,
+    rankings: Annotated[bool, option("compare.rankings")] = False,
+    parameter: Annotated[list[str] | None, option("compare.parameter")] = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: Rule = None,
-    repetitions: Repetitions = None,
-    hierarchies: Hierarchies = None,
-    cs: Cs = None,
-    cv: Cv = None,
-    cut: Cut = None,
-    against: Against = None,
-    output: Output = None,
-    no_report: NoReport = False,
+    rule: Annotated[str | None, option("compare.rule")] = None,
+    repetitions: Annotated[int | None, option("compare.repetitions")] = None,
+    hierarchies: Annotated[int | None, option("compare.hierarchies")] = None,
+    cs: Annotated[str | None, option("compare.cs")] = None,
+    cv: Annotated[int | None, option("compare.cv")] = None,
+    cut: Annotated[str | None, option("compare.cut")] = None,
+    against: Annotated[str | None, option("compare.against")] = None,
+    output: Annotated[Path | None, option("compare.output")] = None,
+    no_report: Annotated[bool, option("compare.no_report")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -19,19 +19,15 @@ from linnaeus.cli.options import (
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
 
-WithSweep = Annotated[bool, option("evaluate.sweep")]
-Plot = Annotated[Path | None, option("evaluate.plot")]
-ReportFile = Annotated[Path | None, option("evaluate.report")]
-
 
 def evaluate(
     model: ModelPath,
     data: Data,
     part: Part = "test",
     rule: Rule = None,
-    sweep: WithSweep = False,
-    plot: Plot = None,
-    report: ReportFile = None,
+    sweep: Annotated[bool, option("evaluate.sweep")] = False,
+    plot: Annotated[Path | None, option("evaluate.plot")] = None,
+    report: Annotated[Path | None, option("evaluate.report")] = None,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

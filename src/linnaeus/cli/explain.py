@@ -19,29 +19,21 @@ if TYPE_CHECKING:
     from linnaeus.explanation import Explanation, NodeExplanation, NodeReason, Piece, Reason
     from linnaeus.explanation.nodes import Learned
 
-Text = Annotated[str | None, option("explain.text")]
-DataPath = Annotated[Path | None, option("explain.data")]
-RowNumber = Annotated[int | None, option("explain.row")]
-RowId = Annotated[str | None, option("explain.id")]
-Node = Annotated[str | None, option("explain.node")]
-WhyNot = Annotated[list[str] | None, option("explain.why_not")]
-Html = Annotated[Path | None, option("explain.html")]
-Top = Annotated[int | None, option("explain.top")]
 MARKED = 12  # words of a text that are marked where there are no colours
 
 
 def explain(
     model: ModelPath,
-    text: Text = None,
-    data: DataPath = None,
-    row: RowNumber = None,
-    id: RowId = None,
+    text: Annotated[str | None, option("explain.text")] = None,
+    data: Annotated[Path | None, option("explain.data")] = None,
+    row: Annotated[int | None, option("explain.row")] = None,
+    id: Annotated[str | None, option("explain.id")] = None,
     part: Part = "test",
-    node: Node = None,
-    why_not: WhyNot = None,
-    top: Top = None,
+    node: Annotated[str | None, option("explain.node")] = None,
+    why_not: Annotated[list[str] | None, option("explain.why_not")] = None,
+    top: Annotated[int | None, option("explain.top")] = None,
     rule: Rule = None,
-    html: Html = None,
+    html: Annotated[Path | None, option("explain.html")] = None,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,

@@ -18,24 +18,17 @@ from linnaeus.cli.options import (
 )
 from linnaeus.cli.output import print_json
 
-Kind = Annotated[str, argument("import.kind")]
-Source = Annotated[Path, argument("import.source")]
-Target = Annotated[Path, option("import.output")]
-Select = Annotated[str | None, option("import.select")]
-Hierarchy = Annotated[Path | None, option("import.hierarchy")]
-Options = Annotated[list[str] | None, option("import.parameter")]
-Plain = Annotated[bool, option("import.plain")]
 SHOWN = 5  # so many notes are printed
 
 
 def import_(
-    format: Kind,
-    source: Source,
-    output: Target,
-    select: Select = None,
-    hierarchy: Hierarchy = None,
-    parameter: Options = None,
-    plain: Plain = False,
+    format: Annotated[str, argument("import.format")],
+    source: Annotated[Path, argument("import.source")],
+    output: Annotated[Path, option("import.output")],
+    select: Annotated[str | None, option("import.select")] = None,
+    hierarchy: Annotated[Path | None, option("import.hierarchy")] = None,
+    parameter: Annotated[list[str] | None, option("import.parameter")] = None,
+    plain: Annotated[bool, option("import.plain")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -7,10 +7,10 @@ from typing import Annotated
 from linnaeus.cli.options import Json, argument
 from linnaeus.cli.output import print_json
 
-Name = Annotated[str | None, argument("methods.name")]
 
-
-def methods(name: Name = None, json: Json = False) -> None:
+def methods(
+    name: Annotated[str | None, argument("methods.name")] = None, json: Json = False
+) -> None:
     """List all methods: when to use them, cost, limits and ranks. Or show one with its parameters.
 
     If you name no method, linnaeus train picks one that suits your data.

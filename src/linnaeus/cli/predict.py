@@ -19,19 +19,15 @@ from linnaeus.cli.options import (
 )
 from linnaeus.cli.output import print_json, print_skipped, rate
 
-Target = Annotated[Path, option("predict.output")]
-OutputFormat = Annotated[str | None, option("predict.format")]
-Top = Annotated[int, option("predict.top")]
-
 
 def predict(
     model: ModelPath,
     data: Data,
-    output: Target,
+    output: Annotated[Path, option("predict.output")],
     part: Part = "test",
-    top: Top = 0,
+    top: Annotated[int, option("predict.top")] = 0,
     rule: Rule = None,
-    format: OutputFormat = None,
+    format: Annotated[str | None, option("predict.format")] = None,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

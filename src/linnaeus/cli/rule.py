@@ -8,20 +8,14 @@ from typing import Annotated
 from linnaeus.cli.options import Json, ModelPath, argument, option, parse_parameters
 from linnaeus.cli.output import print_json
 
-RuleName = Annotated[str | None, argument("rule.rule_name")]
-Copy = Annotated[Path | None, option("rule.output")]
-Examples = Annotated[Path | None, option("rule.data")]
-ExamplePart = Annotated[str, option("rule.part")]
-RuleParameters = Annotated[list[str] | None, option("rule.parameter")]
-
 
 def rule(
     model: ModelPath,
-    name: RuleName = None,
-    output: Copy = None,
-    data: Examples = None,
-    part: ExamplePart = "valid",
-    parameter: RuleParameters = None,
+    name: Annotated[str | None, argument("rule.name")] = None,
+    output: Annotated[Path | None, option("rule.output")] = None,
+    data: Annotated[Path | None, option("rule.data")] = None,
+    part: Annotated[str, option("rule.part")] = "valid",
+    parameter: Annotated[list[str] | None, option("rule.parameter")] = None,
     json: Json = False,
 ) -> None:
     """Change how MODEL turns scores into label sets, without training again.

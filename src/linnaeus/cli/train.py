@@ -16,6 +16,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    TaxonomyFile,
     option,
     parse_parameters,
 )
@@ -24,21 +25,16 @@ from linnaeus.cli.output import print_json, print_skipped, progress
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
 
-Target = Annotated[Path, option("train.output")]
-TrainingRule = Annotated[str, option("train.rule")]
-Folds = Annotated[int | None, option("train.folds")]
-TaxonomyFile = Annotated[Path | None, option("train.taxonomy")]
-
 
 def train(
     data: Data,
-    output: Target,
+    output: Annotated[Path, option("train.output")],
     method: Method = None,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: TrainingRule = "auto",
-    folds: Folds = None,
+    rule: Annotated[str, option("train.rule")] = "auto",
+    folds: Annotated[int | None, option("train.folds")] = None,
     taxonomy: TaxonomyFile = None,
     skip_bad: SkipBad = False,
     json: Json = False,

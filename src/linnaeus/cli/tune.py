@@ -17,39 +17,33 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    TaxonomyFile,
     option,
     parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
-from linnaeus.cli.train import TaxonomyFile, line
+from linnaeus.cli.train import line
 
 if TYPE_CHECKING:
     from linnaeus.workflow.tuning import Searched
 
-Target = Annotated[Path | None, option("tune.output")]
-Grid = Annotated[list[str] | None, option("tune.grid")]
-Exhaustive = Annotated[bool, option("tune.exhaustive")]
-Metric = Annotated[str, option("tune.metric")]
-Folds = Annotated[int, option("tune.folds")]
-JournalFile = Annotated[Path | None, option("tune.journal")]
-Fresh = Annotated[bool, option("tune.fresh")]
 SHOWN = 10  # settings
 
 
 def tune(
     data: Data,
-    output: Target = None,
+    output: Annotated[Path | None, option("tune.output")] = None,
     method: Method = None,
-    grid: Grid = None,
-    exhaustive: Exhaustive = False,
-    metric: Metric = "micro_f1",
-    folds: Folds = 3,
+    grid: Annotated[list[str] | None, option("tune.grid")] = None,
+    exhaustive: Annotated[bool, option("tune.exhaustive")] = False,
+    metric: Annotated[str, option("tune.metric")] = "micro_f1",
+    folds: Annotated[int, option("tune.folds")] = 3,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
     taxonomy: TaxonomyFile = None,
-    journal: JournalFile = None,
-    fresh: Fresh = False,
+    journal: Annotated[Path | None, option("tune.journal")] = None,
+    fresh: Annotated[bool, option("tune.fresh")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,
