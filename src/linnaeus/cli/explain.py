@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -156,21 +156,23 @@ def _style(strength: float) -> str:
 
 
 def _table(found: Explanation, reason: Reason) -> Table:
-    from linnaeus.explanation.html import strongest_source
-
     what = "feature" if found.kind == "features" else "training example"
     hierarchical = any(f.inherited for f in reason.features)
     table = _columns(what, "value", "adds", *(("own", "inherited", "from") if hierarchical else ()))
     for f in reason.features:
-        cells: list[Any] = [f.name, f"{f.value:.3g}", _signed(f.contribution)]
-        if hierarchical:
-            inherited = sum(f.inherited.values())
-            source = strongest_source(f.inherited, found.title)
-            cells += [_signed(f.own), _signed(inherited), source]
-        table.add_row(*cells)
+        cells = [f.name, f"{f.value:.3g}", _signed(f.contribution)]
+        table.add_row(*cells, *(_shares(f, found.title) if hierarchical else ()))
     if reason.n_others > 0:
         table.add_row(f"{reason.n_others} others", "", _signed(reason.others))
     return table
+
+
+def _shares(feature: Any, title: Callable[[Any], str]) -> tuple[Any, ...]:
+    """What is a node's own of a feature, what it inherits, and from whom most."""
+    from linnaeus.explanation.html import strongest_source
+
+    inherited = sum(feature.inherited.values())
+    return _signed(feature.own), _signed(inherited), strongest_source(feature.inherited, title)
 
 
 def _columns(first: str, *others: str) -> Table:
@@ -219,8 +221,6 @@ def _present_node(found: NodeExplanation) -> None:
 
 
 def _present_learned(console: Console, found: NodeExplanation, learned: Learned) -> None:
-    from linnaeus.explanation.html import strongest_source
-
     below = "" if learned.given is None else f" below {found.title_of(learned.given)}"
     hierarchical = bool(learned.inherited_norms)
     kinds = [("counts for it", learned.positive), ("counts against it", learned.negative)]
@@ -233,10 +233,6 @@ def _present_learned(console: Console, found: NodeExplanation, learned: Learned)
         more = ("own", "inherited", "from") if hierarchical else ()
         table = _columns(heading + below, "weight", *more)
         for f in features:
-            cells: list[Any] = [f.name, _signed(f.weight)]
-            if hierarchical:
-                inherited = sum(f.inherited.values())
-                source = strongest_source(f.inherited, found.title_of)
-                cells += [_signed(f.own), _signed(inherited), source]
-            table.add_row(*cells)
+            shares = _shares(f, found.title_of) if hierarchical else ()
+            table.add_row(f.name, _signed(f.weight), *shares)
         console.print(table)
