@@ -160,8 +160,8 @@ def _table(found: Explanation, reason: Reason) -> Table:
     hierarchical = any(f.inherited for f in reason.features)
     table = _columns(what, "value", "adds", *(("own", "inherited", "from") if hierarchical else ()))
     for f in reason.features:
-        cells = [f.name, f"{f.value:.3g}", _signed(f.contribution)]
-        table.add_row(*cells, *(_shares(f, found.title) if hierarchical else ()))
+        shares = _shares(f, found.title) if hierarchical else ()
+        table.add_row(f.name, f"{f.value:.3g}", _signed(f.contribution), *shares)
     if reason.n_others > 0:
         table.add_row(f"{reason.n_others} others", "", _signed(reason.others))
     return table
