@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from linnaeus import Taxonomy
+from linnaeus.cli import options
+from linnaeus.cli.main import app
 
 DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
 
@@ -157,6 +160,27 @@ def test_help_and_import_load_little():
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_described_option_is_one_of_its_command():
+    def parameters(command, path):
+        yield from ((path, p.help) for p in command.params)
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from parameters(inner, [*path, name])
+
+    def described(entry, path):
+        if "help" in entry:
+            yield path[:-1], entry["help"]
+        else:
+            for name, inner in entry.items():
+                yield from described(inner, [*path, name])
+
+    known = list(parameters(get_command(app), []))
+    for path, words in described(options.described(), []):
+        if path == ["shared"]:
+            assert words in [other for _, other in known], words
+        else:
+            assert (path, words) in known, words
 
 
 def test_version_and_no_arguments(linnaeus):

@@ -89,7 +89,7 @@ def test_every_class_is_in_a_model_of_the_newest_format():
 
 def test_every_class_of_the_first_format_is_in_a_model_of_it():
     used = {name for folder in (HERE / "1").glob("*/") for name, _ in objects(state(folder))}
-    assert used == set(upgrades._NAMES_1)
+    assert used == set(upgrades.names_1())
 
 
 def test_no_model_names_a_module():

@@ -47,7 +47,7 @@ def test_no_module_is_named(make):
 
 
 def test_every_class_of_the_first_format_has_a_tag_of_its_own():
-    tags = [upgrades.tag_named(name, 1) for name in upgrades._NAMES_1]
+    tags = [upgrades.tag_named(name, 1) for name in upgrades.names_1()]
     assert len(set(tags)) == len(tags) == 76
     assert set(tags) <= registry.CLASSES.keys()
 

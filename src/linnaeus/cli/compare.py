@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import typer
-
 from linnaeus.cli.options import (
     Data,
     FeatureParameters,
@@ -17,6 +15,7 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    option,
     parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
@@ -32,112 +31,6 @@ if TYPE_CHECKING:
 REPORT = Path("comparison.html")
 _CUTS = {"instance": "instance", "zero": "zero", "own": None}
 _Number = TypeVar("_Number", int, float)
-
-Methods = Annotated[
-    str,
-    typer.Option(
-        "--methods", "-m",
-        help="Comma-separated methods; see linnaeus methods. svm:flat leaves out the taxonomy, "
-        "svm:random uses random ones, svm:learned learns one from the training rows.",
-    ),
-]  # fmt: skip
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--folds", "-k", min=2,
-        help="Number of cross-validation folds of the training part. Without --folds, --test, "
-        "--few and --sets: the test part, or 5 folds if there is none (with --rankings 10 folds).",
-    ),
-]  # fmt: skip
-Test = Annotated[bool, typer.Option("--test", help="Judge by the test part.")]
-Few = Annotated[
-    str | None,
-    typer.Option(
-        help="Train on this many rows per class, for example 1,5,20, test on all others, and "
-        "compare rankings."
-    ),
-]
-Sets = Annotated[
-    bool,
-    typer.Option(
-        "--sets",
-        help="Choose C for each method by cross-validation, then compare label sets on the test "
-        "part (a quarter of the training part if there is none).",
-    ),
-]
-Rankings = Annotated[
-    bool,
-    typer.Option(
-        "--rankings",
-        help="Compare rankings of all classes instead of label sets, on folds of the training "
-        "part.",
-    ),
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--parameter", "-p",
-        help="name=value goes to every method that has the parameter, method.name=value to one. "
-        "Repeatable.",
-    ),
-]  # fmt: skip
-Rule = Annotated[
-    str | None,
-    typer.Option(
-        help="How scores become label sets. If not given, each method gets the rule that is best "
-        "on held-out scores."
-    ),
-]
-Repetitions = Annotated[
-    int | None,
-    typer.Option(
-        "--repetitions", "-r", min=1,
-        help="With --few: how often rows are drawn for each size (10).",
-    ),
-]  # fmt: skip
-Hierarchies = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="How many random taxonomies method:random stands for (1; with --few or --rankings 5).",
-    ),
-]
-Cs = Annotated[
-    str | None,
-    typer.Option(
-        help="With --sets: values of C to choose from, for example 0.1,1,10 (0.001 to 1,000). One "
-        "value is used as it is."
-    ),
-]
-Cv = Annotated[
-    int | None,
-    typer.Option(
-        help="With --sets: folds of the training part that choose C and the thresholds (5)."
-    ),
-]
-Cut = Annotated[
-    str | None,
-    typer.Option(
-        help="With --sets, if rows have several labels: instance (a threshold for each row, "
-        "learned from out-of-fold scores; the default), zero, or own (what the method itself "
-        "predicts)."
-    ),
-]
-Against = Annotated[
-    str | None,
-    typer.Option(
-        help="With --few, --rankings or --sets: the method that the others are tested against "
-        "(the first)."
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o",
-        help="HTML file for the report (comparison.html). Not with --few, --rankings or --sets.",
-    ),
-]  # fmt: skip
-NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
 FLAGS = ("--sets", "--rankings")
 MODES = ("--folds", "--test", "--few", *FLAGS)
 ONLY = {  # options that go with some modes only; "" is the comparison with a report
@@ -149,24 +42,24 @@ ONLY = {  # options that go with some modes only; "" is the comparison with a re
 
 def compare(
     data: Data,
-    methods: Methods,
-    folds: Folds = None,
-    test: Test = False,
-    few: Few = None,
-    sets: Sets = False,
-    rankings: Rankings = False,
-    parameter: Parameters = None,
+    methods: Annotated[str, option("compare.methods")],
+    folds: Annotated[int | None, option("compare.folds")] = None,
+    test: Annotated[bool, option("compare.test")] = False,
+    few: Annotated[str | None, option("compare.few")] = None,
+    sets: Annotated[bool, option("compare.sets")] = False,
+    rankings: Annotated[bool, option("compare.rankings")] = False,
+    parameter: Annotated[list[str] | None, option("compare.parameter")] = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: Rule = None,
-    repetitions: Repetitions = None,
-    hierarchies: Hierarchies = None,
-    cs: Cs = None,
-    cv: Cv = None,
-    cut: Cut = None,
-    against: Against = None,
-    output: Output = None,
-    no_report: NoReport = False,
+    rule: Annotated[str | None, option("compare.rule")] = None,
+    repetitions: Annotated[int | None, option("compare.repetitions")] = None,
+    hierarchies: Annotated[int | None, option("compare.hierarchies")] = None,
+    cs: Annotated[str | None, option("compare.cs")] = None,
+    cv: Annotated[int | None, option("compare.cv")] = None,
+    cut: Annotated[str | None, option("compare.cut")] = None,
+    against: Annotated[str | None, option("compare.against")] = None,
+    output: Annotated[Path | None, option("compare.output")] = None,
+    no_report: Annotated[bool, option("compare.no_report")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -268,11 +161,11 @@ def _mode(given: Mapping[str, Any]) -> str:
     if "--rankings" in chosen and rows and rows[0] in ("--test", "--sets"):
         raise UserError(f"--rankings does not go with {rows[0]}. Use --folds or --few with it.")
     mode = next((name for name in ("--few", "--sets", "--rankings") if name in chosen), "")
-    for option, modes in ONLY.items():
-        if _is(given[option]) and mode not in modes:
-            fit = [name or "a comparison on folds or the test part" for name in modes]
+    for name, modes in ONLY.items():
+        if _is(given[name]) and mode not in modes:
+            fit = [other or "a comparison on folds or the test part" for other in modes]
             without = f" Leave it out, or leave out {mode}." if mode else f" Add {fit[0]}."
-            raise UserError(f"{option} is for {' or '.join(fit)}.{without}")
+            raise UserError(f"{name} is for {' or '.join(fit)}.{without}")
     return mode
 
 

@@ -5,25 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Json, Quiet
+from linnaeus.cli.options import Json, Quiet, option
 from linnaeus.cli.output import print_json, progress
 
 
 def compile_(
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            help="A folder to keep them in; set LINNAEUS_CACHE_DIR to it when you use them. If not "
-            "given, LINNAEUS_CACHE_DIR, or else your cache folder.",
-            show_default=False,
-        ),
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Processes to use; -1 for all cores.")
-    ] = -1,
+    to: Annotated[Path | None, option("compile.to")] = None,
+    jobs: Annotated[int, option("compile.jobs")] = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from linnaeus.cli.options import Jobs, Json, Quiet, Seed
+from linnaeus.cli.options import Jobs, Json, Quiet, Seed, option
 from linnaeus.cli.output import print_json, progress
 
 if TYPE_CHECKING:
@@ -20,14 +18,9 @@ STYLES = {"✓": "green", "✗": "red", "○": "yellow"}  # right, wrong, missed
 
 
 def demo(
-    documents: Annotated[
-        int, typer.Option("--documents", "-n", min=50, help="Number of training documents.")
-    ] = 800,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Output folder for data, model and report."),
-    ] = Path("linnaeus-demo"),
-    no_files: Annotated[bool, typer.Option("--no-files", help="Write no files.")] = False,
+    documents: Annotated[int, option("demo.documents")] = 800,
+    output: Annotated[Path, option("demo.output")] = Path("linnaeus-demo"),
+    no_files: Annotated[bool, option("demo.no_files")] = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,

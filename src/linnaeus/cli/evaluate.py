@@ -5,27 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Data, Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, SkipBad
+from linnaeus.cli.options import (
+    Data,
+    Jobs,
+    Json,
+    ModelPath,
+    Part,
+    Quiet,
+    Rule,
+    Seed,
+    SkipBad,
+    option,
+)
 from linnaeus.cli.output import print_json, print_skipped, progress
-
-WithSweep = Annotated[
-    bool,
-    typer.Option(
-        "--sweep",
-        help="Also show precision and recall at other thresholds, for every level.",
-    ),
-]
-Plot = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot", help="Draw F1 by level and size (or with --sweep the trade-off) as PNG."
-    ),
-]
-ReportFile = Annotated[
-    Path | None, typer.Option("--report", help="Write an HTML report with charts.")
-]
 
 
 def evaluate(
@@ -33,9 +25,9 @@ def evaluate(
     data: Data,
     part: Part = "test",
     rule: Rule = None,
-    sweep: WithSweep = False,
-    plot: Plot = None,
-    report: ReportFile = None,
+    sweep: Annotated[bool, option("evaluate.sweep")] = False,
+    plot: Annotated[Path | None, option("evaluate.plot")] = None,
+    report: Annotated[Path | None, option("evaluate.report")] = None,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

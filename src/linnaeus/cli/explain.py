@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from linnaeus.cli.options import Jobs, Json, ModelPath, Part, Quiet, Rule, Seed
+from linnaeus.cli.options import Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, option
 from linnaeus.cli.output import print_json
 from linnaeus.errors import UserError
 
@@ -21,54 +19,21 @@ if TYPE_CHECKING:
     from linnaeus.explanation import Explanation, NodeExplanation, NodeReason, Piece, Reason
     from linnaeus.explanation.nodes import Learned
 
-Text = Annotated[
-    str | None,
-    typer.Option("--text", "-t", help="Text to explain; - reads it from standard input."),
-]
-DataPath = Annotated[
-    Path | None,
-    typer.Option("--data", help="Data file or collection folder that has the row."),
-]
-RowNumber = Annotated[
-    int | None, typer.Option("--row", help="Number of the row in --data, from 1.")
-]
-RowId = Annotated[str | None, typer.Option("--id", help="Id of the row in --data.")]
-Node = Annotated[
-    str | None,
-    typer.Option(
-        "--node", "-n", help="Instead of a text: show what the model has learned about a node."
-    ),
-]
-WhyNot = Annotated[
-    list[str] | None,
-    typer.Option("--why-not", help="Also explain why not this node. Repeatable."),
-]
-Html = Annotated[Path | None, typer.Option("--html", help="Also write it as an HTML page.")]
-Top = Annotated[
-    int | None,
-    typer.Option(
-        "--top",
-        "-k",
-        min=1,
-        show_default=False,
-        help="Features per node. Default: 10, or 15 with --node.",
-    ),
-]
 MARKED = 12  # words of a text that are marked where there are no colours
 
 
 def explain(
     model: ModelPath,
-    text: Text = None,
-    data: DataPath = None,
-    row: RowNumber = None,
-    id: RowId = None,
+    text: Annotated[str | None, option("explain.text")] = None,
+    data: Annotated[Path | None, option("explain.data")] = None,
+    row: Annotated[int | None, option("explain.row")] = None,
+    id: Annotated[str | None, option("explain.id")] = None,
     part: Part = "test",
-    node: Node = None,
-    why_not: WhyNot = None,
-    top: Top = None,
+    node: Annotated[str | None, option("explain.node")] = None,
+    why_not: Annotated[list[str] | None, option("explain.why_not")] = None,
+    top: Annotated[int | None, option("explain.top")] = None,
     rule: Rule = None,
-    html: Html = None,
+    html: Annotated[Path | None, option("explain.html")] = None,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
@@ -191,21 +156,23 @@ def _style(strength: float) -> str:
 
 
 def _table(found: Explanation, reason: Reason) -> Table:
-    from linnaeus.explanation.html import strongest_source
-
     what = "feature" if found.kind == "features" else "training example"
     hierarchical = any(f.inherited for f in reason.features)
     table = _columns(what, "value", "adds", *(("own", "inherited", "from") if hierarchical else ()))
     for f in reason.features:
-        cells: list[Any] = [f.name, f"{f.value:.3g}", _signed(f.contribution)]
-        if hierarchical:
-            inherited = sum(f.inherited.values())
-            source = strongest_source(f.inherited, found.title)
-            cells += [_signed(f.own), _signed(inherited), source]
-        table.add_row(*cells)
+        shares = _shares(f, found.title) if hierarchical else ()
+        table.add_row(f.name, f"{f.value:.3g}", _signed(f.contribution), *shares)
     if reason.n_others > 0:
         table.add_row(f"{reason.n_others} others", "", _signed(reason.others))
     return table
+
+
+def _shares(feature: Any, title: Callable[[Any], str]) -> tuple[Any, ...]:
+    """What is a node's own of a feature, what it inherits, and from whom most."""
+    from linnaeus.explanation.html import strongest_source
+
+    inherited = sum(feature.inherited.values())
+    return _signed(feature.own), _signed(inherited), strongest_source(feature.inherited, title)
 
 
 def _columns(first: str, *others: str) -> Table:
@@ -254,8 +221,6 @@ def _present_node(found: NodeExplanation) -> None:
 
 
 def _present_learned(console: Console, found: NodeExplanation, learned: Learned) -> None:
-    from linnaeus.explanation.html import strongest_source
-
     below = "" if learned.given is None else f" below {found.title_of(learned.given)}"
     hierarchical = bool(learned.inherited_norms)
     kinds = [("counts for it", learned.positive), ("counts against it", learned.negative)]
@@ -268,10 +233,6 @@ def _present_learned(console: Console, found: NodeExplanation, learned: Learned)
         more = ("own", "inherited", "from") if hierarchical else ()
         table = _columns(heading + below, "weight", *more)
         for f in features:
-            cells: list[Any] = [f.name, _signed(f.weight)]
-            if hierarchical:
-                inherited = sum(f.inherited.values())
-                source = strongest_source(f.inherited, found.title_of)
-                cells += [_signed(f.own), _signed(inherited), source]
-            table.add_row(*cells)
+            shares = _shares(f, found.title_of) if hierarchical else ()
+            table.add_row(f.name, _signed(f.weight), *shares)
         console.print(table)

@@ -6,63 +6,29 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from linnaeus.cli.options import Jobs, Json, Quiet, Seed, SkipBad, parse_parameters
+from linnaeus.cli.options import (
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    SkipBad,
+    argument,
+    option,
+    parse_parameters,
+)
 from linnaeus.cli.output import print_json
 
-Kind = Annotated[
-    str,
-    typer.Argument(
-        metavar="FORMAT",
-        help="rcv1, newsgroups, lshtc, wipo, ohsumed or clus.",
-        show_default=False,
-    ),
-]
-Source = Annotated[
-    Path,
-    typer.Argument(
-        help="Your copy of it: the unpacked folder (or file); for rcv1 scikit-learn's data folder.",
-        show_default=False,
-    ),
-]
-Target = Annotated[Path, typer.Option("--output", "-o", help="Output folder. Must not exist yet.")]
-Select = Annotated[
-    str | None,
-    typer.Option(
-        "--select",
-        help="Import only this part of the taxonomy: CCAT (rcv1), D (wipo), H (ohsumed).",
-        show_default=False,
-    ),
-]
-Hierarchy = Annotated[
-    Path | None,
-    typer.Option(
-        "--hierarchy",
-        help="File of the hierarchy, if it is not next to the documents.",
-        show_default=False,
-    ),
-]
-Options = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--parameter",
-        "-p",
-        help="Other option of the reader, name=value, for example -p multilabel=true. Repeatable.",
-    ),
-]
-Plain = Annotated[bool, typer.Option("--plain", help="Do not compress the parts.")]
 SHOWN = 5  # so many notes are printed
 
 
 def import_(
-    format: Kind,
-    source: Source,
-    output: Target,
-    select: Select = None,
-    hierarchy: Hierarchy = None,
-    parameter: Options = None,
-    plain: Plain = False,
+    format: Annotated[str, argument("import.format")],
+    source: Annotated[Path, argument("import.source")],
+    output: Annotated[Path, option("import.output")],
+    select: Annotated[str | None, option("import.select")] = None,
+    hierarchy: Annotated[Path | None, option("import.hierarchy")] = None,
+    parameter: Annotated[list[str] | None, option("import.parameter")] = None,
+    plain: Annotated[bool, option("import.plain")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

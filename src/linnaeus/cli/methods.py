@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Json
+from linnaeus.cli.options import Json, argument
 from linnaeus.cli.output import print_json
 
-Name = Annotated[
-    str | None, typer.Argument(help="Show the parameters of this method.", show_default=False)
-]
 
-
-def methods(name: Name = None, json: Json = False) -> None:
+def methods(
+    name: Annotated[str | None, argument("methods.name")] = None, json: Json = False
+) -> None:
     """List all methods: when to use them, cost, limits and ranks. Or show one with its parameters.
 
     If you name no method, linnaeus train picks one that suits your data.

@@ -1,7 +1,10 @@
-"""The options that every command takes, written once."""
+"""The options that every command takes, written once; options.toml says what they are for."""
 
 from __future__ import annotations
 
+import tomllib
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,83 +12,47 @@ import typer
 
 from linnaeus.errors import UserError, shorten
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", min=0, max=2**32 - 1, help="Random seed. The same seed gives the same result."
-    ),
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1 uses all cores.")]
-TaxonomyPath = Annotated[
-    Path,
-    typer.Argument(
-        help="Taxonomy file, or a folder that has a file taxonomy.*; plain or gzip.",
-        show_default=False,
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", "-f", help="File format, if it cannot be guessed."),
-]
-Data = Annotated[
-    Path,
-    typer.Argument(
-        help="Folder with taxonomy.* and train.*, valid.*, test.* (jsonl, csv, tsv, svm, parquet "
-        "or arff, plain or gzip), or one such file.",
-        show_default=False,
-    ),
-]
-ModelPath = Annotated[
-    Path,
-    typer.Argument(help="Model directory, written by linnaeus train.", show_default=False),
-]
-Part = Annotated[
-    str, typer.Option("--part", help="Part of the folder to use: train, valid or test.")
-]
-SkipBad = Annotated[
-    bool,
-    typer.Option("--skip-bad", help="Skip rows that cannot be read, and list them."),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        "-m",
-        help="Method; see `linnaeus methods`. Without it, linnaeus picks one for your data.",
-        show_default=False,
-    ),
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option("--parameter", "-p", help="Method parameter, name=value. Repeatable."),
-]
-Features = Annotated[
-    str,
-    typer.Option(
-        "--features",
-        help="How examples become numbers: words, characters, spectrum (pieces of sequences) or "
-        "table. auto looks at your data.",
-    ),
-]
-FeatureParameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--feature",
-        "-f",
-        help="Feature parameter, name=value, for example -f ngram_range=[1,2]. Repeatable.",
-    ),
-]
-Rule = Annotated[
-    str | None,
-    typer.Option(
-        "--rule",
-        help="Use this decision rule instead of the model's own (this run only): own, argmax, "
-        "zero, rcut, scut, instance, set-size, closed, consistent.",
-        show_default=False,
-    ),
-]
+
+@cache
+def described() -> dict[str, Any]:
+    """Names, help and limits of the options and arguments, by command."""
+    return tomllib.loads(resources.files(__package__).joinpath("options.toml").read_text("utf-8"))
+
+
+def option(place: str) -> Any:
+    """An option of some command, as "train.folds", with all that options.toml says of it."""
+    entry = _entry(place)
+    return typer.Option(*entry.pop("flags", ()), **entry)
+
+
+def argument(place: str) -> Any:
+    """An argument of some command, with all that options.toml says of it."""
+    return typer.Argument(**{"show_default": False} | _entry(place))
+
+
+def _entry(place: str) -> dict[str, Any]:
+    found = described()
+    for name in place.split("."):
+        found = found[name]
+    return dict(found)
+
+
+Json = Annotated[bool, option("shared.json")]
+Quiet = Annotated[bool, option("shared.quiet")]
+Seed = Annotated[int, option("shared.seed")]
+Jobs = Annotated[int, option("shared.jobs")]
+TaxonomyPath = Annotated[Path, argument("shared.taxonomy_path")]
+TaxonomyFile = Annotated[Path | None, option("shared.taxonomy")]
+Format = Annotated[str | None, option("shared.format")]
+Data = Annotated[Path, argument("shared.data")]
+ModelPath = Annotated[Path, argument("shared.model_path")]
+Part = Annotated[str, option("shared.part")]
+SkipBad = Annotated[bool, option("shared.skip_bad")]
+Method = Annotated[str | None, option("shared.method")]
+Parameters = Annotated[list[str] | None, option("shared.parameter")]
+Features = Annotated[str, option("shared.features")]
+FeatureParameters = Annotated[list[str] | None, option("shared.feature")]
+Rule = Annotated[str | None, option("shared.rule")]
 
 
 def parse_parameters(given: list[str] | None) -> dict[str, Any]:

@@ -5,32 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Data, Jobs, Json, ModelPath, Part, Quiet, Rule, Seed, SkipBad
+from linnaeus.cli.options import (
+    Data,
+    Jobs,
+    Json,
+    ModelPath,
+    Part,
+    Quiet,
+    Rule,
+    Seed,
+    SkipBad,
+    option,
+)
 from linnaeus.cli.output import print_json, print_skipped, rate
-
-Target = Annotated[
-    Path,
-    typer.Option("--output", "-o", help="Output file: .jsonl, .csv, .tsv or .parquet; also .gz."),
-]
-OutputFormat = Annotated[
-    str | None,
-    typer.Option("--format", help="Output format, if the file name does not give it."),
-]
-Top = Annotated[
-    int, typer.Option("--top", "-k", help="Also list the N highest-ranked labels.", min=0)
-]
 
 
 def predict(
     model: ModelPath,
     data: Data,
-    output: Target,
+    output: Annotated[Path, option("predict.output")],
     part: Part = "test",
-    top: Top = 0,
+    top: Annotated[int, option("predict.top")] = 0,
     rule: Rule = None,
-    format: OutputFormat = None,
+    format: Annotated[str | None, option("predict.format")] = None,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -5,37 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from linnaeus.cli.options import Json, ModelPath, parse_parameters
+from linnaeus.cli.options import Json, ModelPath, argument, option, parse_parameters
 from linnaeus.cli.output import print_json
-
-RuleName = Annotated[
-    str | None,
-    typer.Argument(help="New rule. Without it, all rules are listed.", show_default=False),
-]
-Copy = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write a changed copy here; MODEL stays as it is."),
-]
-Examples = Annotated[
-    Path | None,
-    typer.Option("--data", help="Labelled examples to learn the rule from."),
-]
-ExamplePart = Annotated[str, typer.Option("--part", help="Part of --data to use.")]
-RuleParameters = Annotated[
-    list[str] | None,
-    typer.Option("--parameter", "-p", help="Rule parameter, name=value. Repeatable."),
-]
 
 
 def rule(
     model: ModelPath,
-    name: RuleName = None,
-    output: Copy = None,
-    data: Examples = None,
-    part: ExamplePart = "valid",
-    parameter: RuleParameters = None,
+    name: Annotated[str | None, argument("rule.name")] = None,
+    output: Annotated[Path | None, option("rule.output")] = None,
+    data: Annotated[Path | None, option("rule.data")] = None,
+    part: Annotated[str, option("rule.part")] = "valid",
+    parameter: Annotated[list[str] | None, option("rule.parameter")] = None,
     json: Json = False,
 ) -> None:
     """Change how MODEL turns scores into label sets, without training again.

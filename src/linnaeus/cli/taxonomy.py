@@ -20,6 +20,8 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     TaxonomyPath,
+    argument,
+    option,
     parse_parameters,
 )
 from linnaeus.cli.output import print_json, progress
@@ -35,16 +37,9 @@ app = typer.Typer(
 @app.command()
 def show(
     path: TaxonomyPath,
-    root: Annotated[
-        str | None, typer.Option("--root", "-r", help="Show only this node and the nodes below it.")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option("--depth", "-d", min=0, help="Number of levels to show below it.")
-    ] = None,
-    width: Annotated[
-        int | None,
-        typer.Option("--width", "-w", min=1, help="Number of children to show per node."),
-    ] = None,
+    root: Annotated[str | None, option("taxonomy.show.root")] = None,
+    depth: Annotated[int | None, option("taxonomy.show.depth")] = None,
+    width: Annotated[int | None, option("taxonomy.show.width")] = None,
     format: Format = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -94,14 +89,10 @@ def check(
 @app.command()
 def convert(
     path: TaxonomyPath,
-    target: Annotated[Path, typer.Argument(help="Output file; its name gives the format.")],
+    target: Annotated[Path, argument("taxonomy.convert.target")],
     format: Format = None,
-    to: Annotated[
-        str | None, typer.Option("--to", "-t", help="Output format, if the name does not give it.")
-    ] = None,
-    drop_root: Annotated[
-        bool, typer.Option("--drop-root", help="Leave out a single artificial top node.")
-    ] = False,
+    to: Annotated[str | None, option("taxonomy.convert.to")] = None,
+    drop_root: Annotated[bool, option("taxonomy.convert.drop_root")] = False,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
@@ -146,41 +137,15 @@ SMALL = 80  # a tree with so many nodes is drawn
 
 @app.command()
 def learn(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Collection folder with train.*. If it has a taxonomy, that gives the "
-            "classes and is compared with the learned one.",
-            show_default=False,
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Output file; its name gives the format.")
-    ],
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method", "-m", help="centroids, kmeans (for very many classes), confusion, or auto."
-        ),
-    ] = "auto",
-    levels: Annotated[
-        str | None,
-        typer.Option(
-            "--levels",
-            "-l",
-            help="Number of levels of clusters; or thresholds of the inconsistency, for example "
-            "0.9,1.1; or 'links' to keep inconsistent links as nodes.",
-        ),
-    ] = None,
-    branching: Annotated[
-        int | None, typer.Option("--branching", "-b", help="Maximum number of children (kmeans).")
-    ] = None,
-    metric: Annotated[str, typer.Option("--metric", help="euclidean or cosine.")] = "euclidean",
+    data: Annotated[Path, argument("taxonomy.learn.data")],
+    output: Annotated[Path, option("taxonomy.learn.output")],
+    method: Annotated[str, option("taxonomy.learn.method")] = "auto",
+    levels: Annotated[str | None, option("taxonomy.learn.levels")] = None,
+    branching: Annotated[int | None, option("taxonomy.learn.branching")] = None,
+    metric: Annotated[str, option("taxonomy.learn.metric")] = "euclidean",
     features: Features = "auto",
     feature: FeatureParameters = None,
-    to: Annotated[
-        str | None, typer.Option("--to", "-t", help="Output format, if the name does not give it.")
-    ] = None,
+    to: Annotated[str | None, option("taxonomy.learn.to")] = None,
     json: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,

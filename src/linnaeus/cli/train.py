@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from linnaeus.cli.options import (
     Data,
     FeatureParameters,
@@ -18,6 +16,8 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    TaxonomyFile,
+    option,
     parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
@@ -25,41 +25,16 @@ from linnaeus.cli.output import print_json, print_skipped, progress
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
 
-Target = Annotated[Path, typer.Option("--output", "-o", help="Output directory for the model.")]
-TrainingRule = Annotated[
-    str,
-    typer.Option(
-        "--rule",
-        help="How scores become label sets. auto picks the rule that does best on held-out scores; "
-        "own is what the method itself predicts; or argmax, zero, rcut, scut, instance, set-size, "
-        "closed, consistent.",
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        "--folds",
-        min=1,
-        help="Number of folds for held-out scores; 1 holds out a fifth once. Default: 3, or 1 from "
-        "50,000 rows on.",
-        show_default=False,
-    ),
-]
-TaxonomyFile = Annotated[
-    Path | None,
-    typer.Option("--taxonomy", help="Taxonomy file, if it is not taxonomy.* in the folder."),
-]
-
 
 def train(
     data: Data,
-    output: Target,
+    output: Annotated[Path, option("train.output")],
     method: Method = None,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
-    rule: TrainingRule = "auto",
-    folds: Folds = None,
+    rule: Annotated[str, option("train.rule")] = "auto",
+    folds: Annotated[int | None, option("train.folds")] = None,
     taxonomy: TaxonomyFile = None,
     skip_bad: SkipBad = False,
     json: Json = False,

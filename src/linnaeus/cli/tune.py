@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from linnaeus.cli.options import (
     Data,
     FeatureParameters,
@@ -19,66 +17,33 @@ from linnaeus.cli.options import (
     Quiet,
     Seed,
     SkipBad,
+    TaxonomyFile,
+    option,
     parse_parameters,
 )
 from linnaeus.cli.output import print_json, print_skipped, progress
-from linnaeus.cli.train import TaxonomyFile, line
+from linnaeus.cli.train import line
 
 if TYPE_CHECKING:
     from linnaeus.workflow.tuning import Searched
 
-Target = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="Write a model with the best setting, a directory."),
-]
-Grid = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--grid",
-        "-g",
-        help="Search only what is named, such as -g C=0.1,1,10 -g loss=hinge,squared_hinge "
-        "-g features.ngram_range=[1,1],[1,2] -g rule=scut,instance; may be given again.",
-    ),
-]
-Exhaustive = Annotated[
-    bool, typer.Option("--exhaustive", help="Try every combination, not block after block.")
-]
-Metric = Annotated[
-    str,
-    typer.Option("--metric", help="What is to be best: micro_f1, macro_f1 or hierarchical_f1."),
-]
-Folds = Annotated[
-    int, typer.Option("--folds", min=1, help="Folds to judge by; 1 holds out a fifth once.")
-]
-JournalFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--journal",
-        help="Where finished work is kept. If not given MODEL.tune.jsonl, or without -o "
-        "DATA.tune.jsonl in this folder, which is deleted at the end.",
-        show_default=False,
-    ),
-]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Begin anew, and forget what an older journal holds.")
-]
 SHOWN = 10  # settings
 
 
 def tune(
     data: Data,
-    output: Target = None,
+    output: Annotated[Path | None, option("tune.output")] = None,
     method: Method = None,
-    grid: Grid = None,
-    exhaustive: Exhaustive = False,
-    metric: Metric = "micro_f1",
-    folds: Folds = 3,
+    grid: Annotated[list[str] | None, option("tune.grid")] = None,
+    exhaustive: Annotated[bool, option("tune.exhaustive")] = False,
+    metric: Annotated[str, option("tune.metric")] = "micro_f1",
+    folds: Annotated[int, option("tune.folds")] = 3,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
     taxonomy: TaxonomyFile = None,
-    journal: JournalFile = None,
-    fresh: Fresh = False,
+    journal: Annotated[Path | None, option("tune.journal")] = None,
+    fresh: Annotated[bool, option("tune.fresh")] = False,
     skip_bad: SkipBad = False,
     json: Json = False,
     quiet: Quiet = False,

@@ -19,7 +19,7 @@ from linnaeus.experiments.best_c import CS
 from linnaeus.io.collection import Part
 from linnaeus.model.features import make_features
 from linnaeus.model.methods import INFO, make, value_of
-from linnaeus.model.model import OWN
+from linnaeus.model.model import OWN, check_rule
 from linnaeus.model.tables import TableFeatures
 
 PREFIX = "features."
@@ -214,15 +214,11 @@ def _rules(
     """Which rules to try, and whether to try the estimator's own predictions."""
     if asked is None:
         return (None, decides) if several else ((), True)
-    wanted, known = list(asked), (OWN, *RULES)
+    wanted = list(asked)
     if not wanted:
         raise UserError("The grid has no value of rule. Give at least one.")
     for name in wanted:
-        if name not in known:
-            raise UserError(
-                f"The rule {shorten(name)} is not known{nearest(name, known)}. "
-                f"Use one of: {', '.join(known)}."
-            )
+        check_rule(name, {})
     return tuple(name for name in RULES if name in wanted), OWN in wanted
 
 

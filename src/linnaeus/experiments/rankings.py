@@ -17,19 +17,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from linnaeus import metrics
 from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Division, Examples, counting, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.experiments.ranking_study import METRICS, RankingStudy
 from linnaeus.labels import name_array, parse, plain_names, to_lists
-from linnaeus.metrics import (
-    average_precision,
-    maximal_loss,
-    one_accuracy,
-    parent_accuracy,
-    ranking_loss,
-    top_loss,
-)
 from linnaeus.splits import Split, at_most_per_class, k_folds, t_per_class
 from linnaeus.taxonomy import Taxonomy
 
@@ -254,12 +247,12 @@ def _measure(test: np.ndarray, scores: np.ndarray, data: RankedRows, loss: Any) 
     grown = data.taxonomy
     wide = (data.Y[test] @ _onto(grown)).astype(np.int8)
     return [
-        one_accuracy(wide, scores, grown),
-        average_precision(wide, scores, grown),
-        top_loss(wide, scores, grown, loss=loss),
-        maximal_loss(wide, scores, grown, loss=loss),
-        ranking_loss(wide, scores, grown),
-        parent_accuracy(wide, scores, grown),
+        metrics.one_accuracy(wide, scores, grown),
+        metrics.average_precision(wide, scores, grown),
+        metrics.top_loss(wide, scores, grown, loss=loss),
+        metrics.maximal_loss(wide, scores, grown, loss=loss),
+        metrics.ranking_loss(wide, scores, grown),
+        metrics.parent_accuracy(wide, scores, grown),
     ]
 
 

@@ -63,18 +63,8 @@ class Tuned:
 
     def to_dict(self) -> dict[str, Any]:
         """All that a model keeps of its search, for JSON."""
-        names = (
-            "metric",
-            "folds",
-            "seed",
-            "fits",
-            "seconds",
-            "unconverged",
-            "best",
-            "default",
-            "table",
-        )
-        return {name: getattr(self, name) for name in names}
+        names = "metric folds seed fits seconds unconverged best default table"
+        return {name: getattr(self, name) for name in names.split()}
 
 
 def short(row: Mapping[str, Any]) -> str:

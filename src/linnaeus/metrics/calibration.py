@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.errors import MissingExtraError, UserError
-from linnaeus.files import atomic_path
+from linnaeus.errors import UserError
+from linnaeus.metrics import plots
 from linnaeus.metrics.display import table
 from linnaeus.metrics.inputs import Scored, scored
 from linnaeus.taxonomy import Taxonomy
@@ -54,11 +54,7 @@ class Calibration:
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The reliability diagram, with two standard errors; written as PNG if a path is given."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError("Calibration.plot", "matplotlib", "plot") from None
-        figure = Figure(figsize=(5, 5), layout="constrained")
+        figure = plots.empty("Calibration.plot", 5, 5)
         axes = figure.subplots()
         x, y, error = ([b[key] for b in self.bins] for key in ("predicted", "observed", "error"))
         axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, label="perfect")
@@ -66,10 +62,7 @@ class Calibration:
         axes.set(xlabel="probability given", ylabel="share that is true", xlim=(0, 1), ylim=(0, 1))
         axes.set_title(f"expected calibration error {self.expected_calibration_error:.3f}")
         axes.legend()
-        if path is not None:
-            with atomic_path(path) as temporary:
-                figure.savefig(temporary, format="png", dpi=150)
-        return figure
+        return plots.written(figure, path)
 
 
 def calibration(

@@ -99,10 +99,7 @@ def needed(taxonomy: Taxonomy | None, metric: str) -> Taxonomy:
 
 
 def scored(
-    Y_true: Any,
-    scores: Any,
-    taxonomy: Taxonomy | None,
-    classes: Sequence[Any] | None = None,
+    Y_true: Any, scores: Any, taxonomy: Taxonomy | None, classes: Sequence[Any] | None = None
 ) -> Scored:
     """Truth and scores over the classes that the columns of the scores stand for.
 

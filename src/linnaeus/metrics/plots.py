@@ -1,4 +1,4 @@
-"""A picture of a report: F1 by level, and by size of the classes."""
+"""Pictures: what all of them share, and that of a report, F1 by level and by size."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 def draw(report: Report, path: str | Path | None = None) -> Any:
     """The figure; written as PNG if a path is given. No window is opened."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Report.plot", "matplotlib", "plot") from None
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = empty("Report.plot", 10, 4)
     left, right = figure.subplots(1, 2, sharey=True)
     _bars(left, [str(r["depth"]) for r in report.levels], report.levels, "depth (roots 0)")
     left.set_ylabel("F1")
@@ -36,6 +32,20 @@ def draw(report: Report, path: str | Path | None = None) -> Any:
         f"micro F1 {report.metrics['micro_f1']:.3f}, macro F1 {report.metrics['macro_f1']:.3f}, "
         f"hierarchical F1 {report.metrics['hierarchical_f1']:.3f}"
     )
+    return written(figure, path)
+
+
+def empty(what: str, width: float, height: float) -> Any:
+    """A figure without anything in it, in inches; `what` wants to draw there."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError(what, "matplotlib", "plot") from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def written(figure: Any, path: str | Path | None) -> Any:
+    """The figure; also as PNG if a path is given."""
     if path is not None:
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="png", dpi=150)

@@ -31,24 +31,19 @@ from linnaeus.metrics.blocks import Block, PerRow, average
 from linnaeus.metrics.inputs import Scored, needed, scored
 from linnaeus.taxonomy import Taxonomy
 
+Names = Sequence[Any] | None  # of the columns
+Loss = str | ClassLoss | Any  # as in `linnaeus.losses.class_loss`
+
 
 def one_accuracy(
-    Y_true: Any,
-    scores: Any,
-    taxonomy: Taxonomy | None = None,
-    *,
-    classes: Sequence[Any] | None = None,
+    Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """The share of rows whose top class is true."""
     return average(accuracy_of, scored(Y_true, scores, taxonomy, classes))
 
 
 def average_precision(
-    Y_true: Any,
-    scores: Any,
-    taxonomy: Taxonomy | None = None,
-    *,
-    classes: Sequence[Any] | None = None,
+    Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """Of the classes ranked at least as high as a label, the share that is true."""
     return average(precision_of, scored(Y_true, scores, taxonomy, classes))
@@ -60,8 +55,8 @@ def ranking_loss(
     taxonomy: Taxonomy | None = None,
     *,
     normalize: bool = True,
-    loss: str | ClassLoss | Any = None,
-    classes: Sequence[Any] | None = None,
+    loss: Loss = None,
+    classes: Names = None,
 ) -> float:
     """The share of misranked pairs, or with normalize=False the sum of their class losses.
 
@@ -78,8 +73,8 @@ def maximal_loss(
     scores: Any,
     taxonomy: Taxonomy | None = None,
     *,
-    loss: str | ClassLoss | Any = None,
-    classes: Sequence[Any] | None = None,
+    loss: Loss = None,
+    classes: Names = None,
 ) -> float:
     """The largest class loss among the misranked pairs; the half distance if not said."""
     given = scored(Y_true, scores, taxonomy, classes)
@@ -91,8 +86,8 @@ def top_loss(
     scores: Any,
     taxonomy: Taxonomy | None = None,
     *,
-    loss: str | ClassLoss | Any = None,
-    classes: Sequence[Any] | None = None,
+    loss: Loss = None,
+    classes: Names = None,
 ) -> float:
     """How far the top class is from the farthest label, 0 if it is one."""
     given = scored(Y_true, scores, taxonomy, classes)
@@ -100,11 +95,7 @@ def top_loss(
 
 
 def parent_accuracy(
-    Y_true: Any,
-    scores: Any,
-    taxonomy: Taxonomy | None = None,
-    *,
-    classes: Sequence[Any] | None = None,
+    Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """The share of rows whose top class is true, or shares a parent with a true class.
 
@@ -116,12 +107,7 @@ def parent_accuracy(
 
 
 def precision_at(
-    Y_true: Any,
-    scores: Any,
-    k: int = 1,
-    taxonomy: Taxonomy | None = None,
-    *,
-    classes: Sequence[Any] | None = None,
+    Y_true: Any, scores: Any, k: int = 1, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """The share of true classes among the k with the highest scores, ties to the lower number."""
     given = scored(Y_true, scores, taxonomy, classes)

@@ -147,12 +147,10 @@ def hierarchical_f1(
 
 def by_level(taxonomy: Taxonomy, counts: Counts, zero: float = 0.0) -> list[dict[str, Any]]:
     """One record per depth (roots 0) from counts over all nodes."""
-    out = []
-    for depth, nodes in enumerate(taxonomy.level_numbers):
-        part = counts.take(nodes)
-        record = {"depth": depth, "nodes": nodes.size, **_record(part, zero)}
-        out.append(record)
-    return out
+    return [
+        {"depth": depth, "nodes": nodes.size, **_record(counts.take(nodes), zero)}
+        for depth, nodes in enumerate(taxonomy.level_numbers)
+    ]
 
 
 def by_size(counts: Counts, n_train: np.ndarray, zero: float = 0.0) -> list[dict[str, Any]]:

@@ -73,12 +73,7 @@ def sign_test(wins: int, losses: int, alternative: str = "two-sided") -> SignTes
 
 
 def count_wins(
-    Y_true: Any,
-    A: Any,
-    B: Any,
-    taxonomy: Taxonomy | None = None,
-    *,
-    unit: str = "auto",
+    Y_true: Any, A: Any, B: Any, taxonomy: Taxonomy | None = None, *, unit: str = "auto"
 ) -> tuple[int, int]:
     """On how many decisions only A is right, and on how many only B.
 

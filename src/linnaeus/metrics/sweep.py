@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.errors import MissingExtraError, UserError
-from linnaeus.files import atomic_path
+from linnaeus.errors import UserError
+from linnaeus.metrics import plots
 from linnaeus.metrics.counts import prf
 from linnaeus.metrics.display import table
 from linnaeus.metrics.evaluate import evaluate
@@ -69,11 +69,7 @@ class Sweep:
 
         Stars are the best thresholds, dots what the rule in use decided.
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError("Sweep.plot", "matplotlib", "plot") from None
-        figure = Figure(figsize=(7, 5), layout="constrained")
+        figure = plots.empty("Sweep.plot", 7, 5)
         axes = figure.subplots()
         _curve(axes, "all", self.points, self.best, self.decided, color="black", linewidth=2)
         for k, best in enumerate(self.best["levels"]):
@@ -86,10 +82,7 @@ class Sweep:
         axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
         axes.set_title(f"best F1 {self.best['f1']:.3f} at {self.best['threshold']:.3g}")
         figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
-        if path is not None:
-            with atomic_path(path) as temporary:
-                figure.savefig(temporary, format="png", dpi=150)
-        return figure
+        return plots.written(figure, path)
 
 
 def sweep(

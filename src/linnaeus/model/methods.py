@@ -1,139 +1,32 @@
-"""The methods by their names on the command line."""
+"""The methods by their names on the command line: classes and advice (methods.toml)."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import json
+import tomllib
 from collections.abc import Mapping
+from importlib import resources
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
 
-METHODS = {
-    "svm": "FlatSVM",
-    "logistic": "FlatLogistic",
-    "msvm": "MulticlassSVM",
-    "mlr": "MulticlassLogistic",
-    "topdown": "TopDown",
-    "hrls": "HierarchicalRLS",
-    "rr-svm": "RecursiveSVM",
-    "rr-lr": "RecursiveLogistic",
-    "hm3": "HM3",
-    "ranking-svm": "RankingSVM",
-    "perceptron": "HierarchicalPerceptron",
-    "hieron": "Hieron",
-    "hblr": "HBLR",
-    "ot": "OrthogonalTransfer",
-    "corrmnl": "CorrelatedMNL",
-}
-
 
 class Info(NamedTuple):
-    """What to know about a method before choosing it."""
+    """What to know about a method before choosing it; methods.toml says what each field means."""
 
-    advice: str  # when to take it
-    cost: str  # time and memory; n rows, s values in a row, K classes, d features
-    limits: str  # what it cannot do
-    several: bool = True  # takes rows with several labels or none
-    dag: bool = True  # takes taxonomies in which a node has several parents
-    decides: bool = False  # its own predictions are more than "all scores above 0"
+    advice: str
+    cost: str
+    limits: str
+    several: bool
+    dag: bool
+    decides: bool
 
 
-INFO: dict[str, Info] = {
-    "svm": Info(
-        "the safe first choice with several labels per row; fast on large sparse data",
-        "a few passes over n s K; memory d K",
-        "no probabilities; classes do not help each other",
-    ),
-    "logistic": Info(
-        "like svm, with probabilities",
-        "a few passes over n s K; memory d K",
-        "classes do not help each other",
-    ),
-    "msvm": Info(
-        "the safe first choice with one label per row",
-        "a few passes over n s K; memory d K",
-        "one label per row; no probabilities",
-        several=False,
-    ),
-    "mlr": Info(
-        "one label per row, with probabilities that sum to 1",
-        "a few passes over n s K; memory d K",
-        "one label per row",
-        several=False,
-    ),
-    "topdown": Info(
-        "very many classes: trains and predicts along paths only",
-        "n s times children and depth, instead of K; memory d nodes",
-        "a mistake near the root is final, unless you decode with a beam",
-        decides=True,
-    ),
-    "hrls": Info(
-        "small data: regression from the roots down",
-        "one n x n matrix per node",
-        "up to a few thousand rows",
-        decides=True,
-    ),
-    "rr-svm": Info(
-        "many rare classes that can learn from their relatives; trees, DAGs and graphs",
-        "about twice svm",
-        "no probabilities",
-    ),
-    "rr-lr": Info(
-        "like rr-svm, with probabilities",
-        "a few times logistic",
-        "slower than rr-svm",
-    ),
-    "hm3": Info(
-        "the whole label set must be right: predicts all labels of a row together",
-        "n nodes, and the best label set of every row in every round",
-        "trees only; up to about 10,000 rows and a few hundred nodes",
-        dag=False,
-        decides=True,
-    ),
-    "ranking-svm": Info(
-        "rankings of labels; the farther apart two labels are, the more a mistake costs",
-        "n K pairs of labels, of which few matter",
-        "up to about 10,000 rows",
-        decides=True,
-    ),
-    "perceptron": Info(
-        "streams: learns row by row, and the taxonomy may grow",
-        "n s times the nodes of a path, for each pass; memory d nodes",
-        "noisier than the SVMs",
-        decides=True,
-    ),
-    "hieron": Info(
-        "streams with one label per row; corrects along the path in the tree",
-        "as perceptron",
-        "one label per row",
-        several=False,
-        decides=True,
-    ),
-    "hblr": Info(
-        "few examples per class: nothing to tune, probabilities with standard deviations",
-        "3 to 7 times mlr",
-        "one label per row, unless link=binary",
-        several=False,
-        dag=False,
-        decides=True,
-    ),
-    "ot": Info(
-        "a baseline: weights orthogonal to those of ancestors",
-        "many times svm; memory d nodes",
-        "one label per row; slow with many features",
-        several=False,
-        dag=False,
-    ),
-    "corrmnl": Info(
-        "a full posterior by Monte Carlo, for small data",
-        "thousands of passes over n d K",
-        "one label per row; up to a few hundred features",
-        several=False,
-        dag=False,
-    ),
-}
+_TABLE = tomllib.loads(resources.files(__package__).joinpath("methods.toml").read_text("utf-8"))
+METHODS: dict[str, str] = {name: entry.pop("class") for name, entry in _TABLE.items()}
+INFO = {name: Info(**entry) for name, entry in _TABLE.items()}
 
 
 def make(

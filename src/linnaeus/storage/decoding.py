@@ -11,17 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import registry, taxonomies, upgrades
-from linnaeus.storage.state import (
-    DEEPEST,
-    ROOT,
-    SPARSE,
-    TYPES,
-    State,
-    are_plain,
-    below,
-    sklearn_version,
-)
+from linnaeus.storage import registry, state, taxonomies, upgrades
 
 _DTYPE = re.compile(r"[<|]([biuf][1248]|b1|U\d{1,7}|O)")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -31,10 +21,10 @@ _TROUBLE = (
 )  # fmt: skip
 
 
-def decoded(found: State, check: bool) -> Any:
+def decoded(found: state.State, check: bool) -> Any:
     """The object of a state; a `UserError` if the state is not one."""
     try:
-        return _Decoder(found, check).decode(found.tree, ROOT)
+        return _Decoder(found, check).decode(found.tree, state.ROOT)
     except UserError:
         raise
     except _TROUBLE as error:
@@ -42,7 +32,7 @@ def decoded(found: State, check: bool) -> Any:
 
 
 class _Decoder:
-    def __init__(self, found: State, check: bool) -> None:
+    def __init__(self, found: state.State, check: bool) -> None:
         self._state, self._check = found, check
         self._known: dict[str, Any] = {}  # by path
         self._makers: dict[str, Callable[[Any, str], Any]] = {
@@ -57,7 +47,7 @@ class _Decoder:
             "$seconds": lambda node, path: self._state.seconds.get(path, math.nan),
             "$scalar": self._scalar,
             "$dtype": lambda node, path: _dtype(node["$dtype"]),
-            "$type": lambda node, path: TYPES[node["$type"]],
+            "$type": lambda node, path: state.TYPES[node["$type"]],
             "$slice": lambda node, path: slice(*self._items(node["$slice"], path)),
             "$range": lambda node, path: range(*self._items(node["$range"], path)),
             "$array": self._array,
@@ -72,7 +62,7 @@ class _Decoder:
 
     def decode(self, node: Any, path: str) -> Any:
         """The value of a node of the tree."""
-        if path.count("/") > DEEPEST:
+        if path.count("/") > state.DEEPEST:
             raise UserError("it is nested too deeply.")
         if isinstance(node, list):
             return self._fill_list([], node, path)
@@ -92,7 +82,7 @@ class _Decoder:
     def _items(self, node: Any, path: str) -> list[Any]:
         if isinstance(node, dict):
             held: Any = self._state.texts[node["$text"]]
-            if not isinstance(held, list) or not are_plain(held):
+            if not isinstance(held, list) or not state.are_plain(held):
                 raise UserError(f"its list {shorten(node['$text'])} does not hold plain values.")
             return held
         return [self.decode(part, f"{path}/{i}") for i, part in enumerate(node)]
@@ -105,7 +95,7 @@ class _Decoder:
     def _fill_dict(self, out: dict[str, Any], node: Any, path: str) -> dict[str, Any]:
         self._known[path] = out
         for key, part in node.items():
-            out[key] = self.decode(part, below(path, key))
+            out[key] = self.decode(part, state.below(path, key))
         return out
 
     def _dict(self, node: Any, path: str) -> dict[Any, Any]:
@@ -120,7 +110,7 @@ class _Decoder:
         return {term: i for i, term in enumerate(self._items(node["$terms"], path))}
 
     def _fields(self, node: Any, path: str) -> dict[str, Any]:
-        return {key: self.decode(part, below(path, key)) for key, part in node.items()}
+        return {key: self.decode(part, state.below(path, key)) for key, part in node.items()}
 
     # -- arrays -----------------------------------------------------------------------------
 
@@ -146,14 +136,15 @@ class _Decoder:
 
     def _sparse(self, node: Any, path: str) -> Any:
         parts = [
-            self.decode(node[name], below(path, name)) for name in ("data", "indices", "indptr")
+            self.decode(node[name], state.below(path, name))
+            for name in ("data", "indices", "indptr")
         ]
         if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
             raise UserError("a sparse matrix is not made of arrays.")
         if any(part.dtype.name not in ("int32", "int64") for part in parts[1:]):
             raise UserError("the indices of a sparse matrix are no integers.")
         rows, columns = node["shape"]
-        matrix = SPARSE[node["$sparse"]]((int(rows), int(columns)), dtype=parts[0].dtype)
+        matrix = state.SPARSE[node["$sparse"]]((int(rows), int(columns)), dtype=parts[0].dtype)
         matrix.data, matrix.indices, matrix.indptr = parts
         matrix.check_format(full_check=self._check)
         return matrix
@@ -190,11 +181,11 @@ class _Decoder:
         tag, kind = self._class(node["$object"])
         if issubclass(kind, tuple):
             raise UserError(f"{shorten(node['$object'])} is a named tuple, and has no attributes.")
-        if registry.is_foreign(tag) and node.get("version") != sklearn_version():
+        if registry.is_foreign(tag) and node.get("version") != state.sklearn_version():
             warnings.warn(
                 f"The model holds a {kind.__name__} of scikit-learn "
-                f"{node.get('version')}; installed is {sklearn_version()}. If its answers differ, "
-                f"install that version or train again.",
+                f"{node.get('version')}; installed is {state.sklearn_version()}. If its answers "
+                f"differ, install that version or train again.",
                 stacklevel=2,
             )
         out = object.__new__(kind)

@@ -36,7 +36,7 @@ from linnaeus.io.collection import Collection, Part
 from linnaeus.io.originals.source import missing
 from linnaeus.io.rows import Example
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.formats.mesh import is_entry
+from linnaeus.taxonomy.formats.mesh import numbered_names
 
 _FIELD = re.compile(r"\.([IUSMTPWA]):?(?:\s+(.*))?")
 _FILE = re.compile(r"ohsumed\.(8[7-9]|9[01])(?:\.gz)?")
@@ -88,21 +88,12 @@ def read_trees(path: Path) -> tuple[dict[str, list[str]], Taxonomy]:
     places: dict[str, list[str]] = {}
     edges: dict[tuple[str | None, str], int] = {}
     titles: dict[str, str] = {}
-    with open_lines(path) as lines:
-        for text in lines:
-            if not text.strip():
-                continue
-            if not is_entry(text):
-                raise lines.error(
-                    f"{shorten(text)} is not a name and a tree number with ';' between them. "
-                    f"Write it as in 'Breast;A01.236'."
-                )
-            name, _, number = (piece.strip() for piece in text.rpartition(";"))
-            places.setdefault(name.lower(), []).append(number)
-            titles[number] = name
-            if "." not in number:
-                edges.setdefault((None, number[0]), lines.line)
-            edges.setdefault((number.rpartition(".")[0] or number[0], number), lines.line)
+    for line, name, _, number in numbered_names(path):
+        places.setdefault(name.lower(), []).append(number)
+        titles[number] = name
+        if "." not in number:
+            edges.setdefault((None, number[0]), line)
+        edges.setdefault((number.rpartition(".")[0] or number[0], number), line)
     for (parent, child), line in edges.items():
         if parent is not None and len(parent) > 1 and parent not in titles:
             raise FormatError(

@@ -37,7 +37,7 @@ def read(path: Path) -> Taxonomy:
         first = next(lines, "")
     delimiter = "\t" if "\t" in first else ","
     is_table = [cell.strip() for cell in first.split(delimiter)] == HEADER
-    entries = list(_table(path, delimiter) if is_table else _numbered_names(path))
+    entries = list(_table(path, delimiter) if is_table else numbered_names(path))
     terms, holder = Terms(path), dict[str, str]()
     for entry in entries:
         _place(path, holder, entry)
@@ -64,7 +64,8 @@ def is_entry(text: str) -> bool:
     return bool(name.strip()) and _NUMBER.fullmatch(number.strip()) is not None
 
 
-def _numbered_names(path: Path) -> Iterator[Entry]:
+def numbered_names(path: Path) -> Iterator[Entry]:
+    """The entries of a file of names and tree numbers; the names are the ids."""
     with open_lines(path) as lines:
         for text in lines:
             if not text.strip():
