@@ -221,6 +221,7 @@ def test_precisions_are_those_of_the_corrected_update(data, inference, model, li
         np.testing.assert_allclose(fit.precision_[v], np.squeeze(shape / rate), rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # both stop alike
 @pytest.mark.parametrize("inference", ["map", "variational"])
 def test_the_constant_is_a_feature_of_its_size(data, inference):
     X, y = data
