@@ -33,19 +33,8 @@ from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking import ranking_svm_interior as interior
-from linnaeus.solvers.ranking.ranking_svm_pairs import (
-    Numbers,
-    Setting,
-    Values,
-    begun,
-    check_choice,
-    filled_lists,
-    listed,
-    make_room,
-    make_work,
-    rounding,
-    setup,
-)
+from linnaeus.solvers.ranking import ranking_svm_pairs
+from linnaeus.solvers.ranking.ranking_svm_pairs import Numbers, Setting, Values
 from linnaeus.taxonomy import Taxonomy
 
 ROUNDS = 4  # pairs that may join at one visit
@@ -120,11 +109,11 @@ def solve(
     >>> found.W.round(3).tolist(), round(found.objective, 3)
     ([[0.667, -0.333, -0.333], [-0.333, 0.667, -0.333], [-0.333, -0.333, 0.667]], 1.0)
     """
-    setting = setup(
+    setting = ranking_svm_pairs.setup(
         X, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=precomputed,
         taxonomy=taxonomy, sample_weight=sample_weight, dtype=dtype,
     )  # fmt: skip
-    check_choice("stop", stop, ("gap", "psi"))
+    ranking_svm_pairs.check_choice("stop", stop, ("gap", "psi"))
     descent = Descent(setting, start, seed, Rounds(max_iter, tol, unit=setting.scale**2), stop)
     descent.run()
     return descent.solution()
@@ -147,8 +136,8 @@ class Descent:
         n, s = self.problem.cost.size, setting.shape[3]
         kernel = self.problem.K.size > 0
         self.W = np.zeros((s, n) if kernel else (setting.shape[2], s), dtype=setting.dtype)
-        self.restart(begun(setting, None if start is None else start.pairs))
-        self.floor = rounding(setting)
+        self.restart(ranking_svm_pairs.begun(setting, None if start is None else start.pairs))
+        self.floor = ranking_svm_pairs.rounding(setting)
         self.sums = np.zeros(6)
         self.slack, self.psi, self.pair = np.zeros(n), np.zeros(n), np.zeros((n, 2), np.int32)
         self.rng, self.n_full = np.random.default_rng(seed), 0
@@ -211,8 +200,8 @@ class Descent:
         self.rounds.n += 1
         self.spent += float(self.entries[order].sum()) + VISIT * order.size
         if self.lists.wants.any():
-            self.lists = make_room(self.lists)
-            self.work = make_work(self.setting, self.lists)
+            self.lists = ranking_svm_pairs.make_room(self.lists)
+            self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
 
     def short_pass(self) -> None:
         """Visit the examples over their listed pairs."""
@@ -232,7 +221,7 @@ class Descent:
         if self.space is None:
             self.space = interior.Space(self.setting)
         q = self.setting.shape[1]
-        row, at = listed(self.lists)
+        row, at = ranking_svm_pairs.listed(self.lists)
         code = self.lists.y[at].astype(np.int64) * q + self.lists.z[at]
         before, shape = self.pool.nnz, self.pool.shape
         self.pool = self.pool + sp.csr_array((np.ones(row.size), (row, code)), shape)
@@ -250,8 +239,8 @@ class Descent:
 
     def restart(self, a: sp.csr_array) -> None:
         """Begin again with other multipliers, (n, n_classes^2)."""
-        self.lists = filled_lists(self.setting, a)
-        self.work = make_work(self.setting, self.lists)
+        self.lists = ranking_svm_pairs.filled_lists(self.setting, a)
+        self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
         self.W[:] = 0.0
         fast.add_lists(self.problem, self.lists, self.W, self.work)
 
@@ -285,7 +274,7 @@ class Descent:
         setting, problem, lists = self.setting, self.problem, self.lists
         n, q = setting.shape[:2]
         factor = setting.scale**2
-        row, at = listed(lists)
+        row, at = ranking_svm_pairs.listed(lists)
         y, z = lists.y[at].astype(np.int64), lists.z[at].astype(np.int64)
         a = lists.a[at] / factor
         alpha = a if problem.margin else a * lists.loss[at]
