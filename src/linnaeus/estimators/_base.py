@@ -34,6 +34,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_scaling: float
     tol: float
     random_state: Any
+    several = True  # whether a sample may have several labels
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
@@ -100,7 +101,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
 

@@ -95,6 +95,7 @@ class Recursive(LinearClassifier):
         **options: Any,
     ) -> Solution:
         """Build the graph around the classes, and solve."""
+        common = self._options(weight, dtype)
         self._check()
         structure, inner = build_structure(
             self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
@@ -103,17 +104,12 @@ class Recursive(LinearClassifier):
             X,
             Y,
             structure,
-            C=self.C,
-            bias=self._bias(),
             share_bias=self.intercept_sharing == "parent",
             schedule=self.schedule,
-            sample_weight=weight,
             class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            dtype=dtype,
             seed=seed,
             executor=executor(self.n_jobs),
+            **common,
             **options,
         )
         self.inner_nodes_ = inner
@@ -121,7 +117,6 @@ class Recursive(LinearClassifier):
         return result.solution
 
     def _check(self) -> None:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         for name, values in CHOICES.items():
             value = getattr(self, name, values[0])
             if value not in values:

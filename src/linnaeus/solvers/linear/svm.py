@@ -51,7 +51,7 @@ class SvmOptions(NamedTuple):
     squared: bool
     bias: float
     tol: float
-    max_rounds: int
+    max_iter: int
     seed: int
     prune: float
     keep_duals: bool
@@ -95,7 +95,7 @@ def solve(
     class_weight: FloatArray | None = None,
     start: list[sp.csr_array] | None = None,
     tol: float = 1e-3,
-    max_rounds: int = 100,
+    max_iter: int = 100,
     dtype: Any = np.float64,
     seed: int = 0,
     prune: float = 0.0,
@@ -114,7 +114,7 @@ def solve(
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     options = SvmOptions(
-        loss == "squared_hinge", float(bias), tol, max_rounds, seed, prune, keep_duals
+        loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals
     )
     shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
@@ -240,7 +240,7 @@ class SvmRun:
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
         self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
-        self.rounds = Rounds(task.options.max_rounds, task.options.tol)
+        self.rounds = Rounds(task.options.max_iter, task.options.tol)
 
     def warm_up(self) -> None:
         """Epochs over the positives and a sample, then one over everybody."""

@@ -69,14 +69,16 @@ def prepare(
     Y: Any,
     parent: Any,
     *,
-    C: float,
-    sample_weight: Any,
-    precomputed: bool,
-    dtype: Any,
+    C: float = 1.0,
+    sample_weight: Any = None,
+    precomputed: bool = False,
+    dtype: Any = np.float64,
 ) -> MarkovProblem:
     """The problem, once its parts are seen to fit.
 
     X : (n, d) features, or the (n, n) kernel matrix if `precomputed`;   Y : (n, n_nodes) 0/1
+    C, sample_weight : cost of a unit of slack, and a factor of it for each example
+    dtype : of weights, kernel and nu
     """
     y = np.ascontiguousarray(Y, dtype=np.int8)
     taxonomy = Taxonomy.from_parents({j: None if p < 0 else int(p) for j, p in enumerate(parent)})
