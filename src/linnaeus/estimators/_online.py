@@ -96,14 +96,9 @@ class Online(Ranked):
         return result
 
     def _sum(
-        self,
-        result: PerceptronRun,
-        X: Any,
-        n: int,
-        weight: Any = 1.0,
-        divisor: int = 1,
+        self, result: PerceptronRun, X: Any, n: int, weight: Any = 1.0, divisor: int = 1,
         out: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Updates times their weights, over a divisor: exact where the sums are.
 
         Weights of features X, in `out` if given; or where X is None, coefficients of n examples.

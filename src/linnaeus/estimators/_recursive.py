@@ -85,15 +85,9 @@ class Recursive(LinearClassifier):
         return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
 
     def _minimise(
-        self,
-        solve: Callable[..., Joint],
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        dtype: Any,
-        seed: int,
-        **options: Any,
-    ) -> Solution:
+        self, solve: Callable[..., Joint], X: sp.csr_array, Y: sp.csr_array, weight: Any,
+        dtype: Any, seed: int, **options: Any,
+    ) -> Solution:  # fmt: skip
         """Build the graph around the classes, and solve."""
         common = self._options(weight, dtype)
         self._check()
@@ -101,17 +95,10 @@ class Recursive(LinearClassifier):
             self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
         )
         result = solve(
-            X,
-            Y,
-            structure,
-            share_bias=self.intercept_sharing == "parent",
-            schedule=self.schedule,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
-            seed=seed,
-            executor=executor(self.n_jobs),
-            **common,
-            **options,
-        )
+            X, Y, structure, share_bias=self.intercept_sharing == "parent", schedule=self.schedule,
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
+            executor=executor(self.n_jobs), **common, **options,
+        )  # fmt: skip
         self.inner_nodes_ = inner
         self.inner_coef_ = result.W_I[: len(inner), :-1]
         return result.solution
@@ -126,13 +113,9 @@ class Recursive(LinearClassifier):
 
 
 def build_structure(
-    targets: _targets.Targets,
-    n_classes: int,
-    root: str,
-    ground: float | None,
-    conductance: Mapping[tuple[Any, Any], float] | float | None,
-    schedule: str,
-) -> tuple[alternation.Structure, list[Any]]:
+    targets: _targets.Targets, n_classes: int, root: str, ground: float | None,
+    conductance: Mapping[tuple[Any, Any], float] | float | None, schedule: str,
+) -> tuple[alternation.Structure, list[Any]]:  # fmt: skip
     """The grounded Laplacian around the classes, and the names of the other nodes.
 
     Two classes that are neighbours get a dummy node between them, with both halves as strong as

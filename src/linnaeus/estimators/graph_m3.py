@@ -118,19 +118,10 @@ class GraphM3(KernelClassifier):
         if not self.consistent:
             oracle = oracle._replace(forbidden=self.open_codes_[:0])
         fitted = graph_m3.solve(
-            self.graph_,
-            oracle,
-            Y,
-            _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
-            X=features,
-            K=K,
-            C=self.C,
-            sample_weight=weight,
-            optimizer=self.optimizer,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=self.tree_seed_,
-        )
+            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
+            X=features, K=K, C=self.C, sample_weight=weight, optimizer=self.optimizer, tol=self.tol,
+            max_iter=self.max_iter, seed=self.tree_seed_,
+        )  # fmt: skip
         self._store(fitted)
         return self
 

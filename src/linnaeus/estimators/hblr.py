@@ -162,14 +162,9 @@ class HBLR(LinearClassifier):
         return posterior
 
     def _infer(
-        self,
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        model: HBLRModel,
-        prior: Gamma,
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: HBLRModel, prior: Gamma,
         dtype: Any,
-    ) -> Posterior:
+    ) -> Posterior:  # fmt: skip
         """What the examples say of the features that they have."""
         if prior.rate.shape[1] > self.seen_.size or prior.shape.shape[1] > self.seen_.size:
             prior = Gamma(*(v[:, self.seen_] if v.shape[1] > 1 else v for v in prior))

@@ -169,14 +169,9 @@ class HM3(LinearOrKernel):
         return fitted
 
     def _solve(
-        self,
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        dtype: Any,
-        seed: int,
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int,
         local: Any = None,
-    ) -> Fitted:
+    ) -> Fitted:  # fmt: skip
         more = {} if local is None else {"local": local}
         return self._learn(Y, weight, seed, self._with_constant(X), dtype=dtype, **more)
 

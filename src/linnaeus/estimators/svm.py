@@ -96,16 +96,11 @@ class FlatSVM(LinearClassifier):
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
-            X,
-            Y,
-            loss=self.loss,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
-            seed=seed,
-            prune=self.prune,
-            start=self._start(Y) if weight is None else None,
-            keep_duals=self.warm_start,
-            **options,
-        )
+            X, Y, loss=self.loss,
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
+            prune=self.prune, start=self._start(Y) if weight is None else None,
+            keep_duals=self.warm_start, **options,
+        )  # fmt: skip
         if self.warm_start:
             self.duals_ = [block.duals for block in blocks]
         if self.prune > 0:

@@ -224,14 +224,9 @@ class TopDown(LinearClassifier):
                 self.sparse_,
             )  # fmt: skip
         options = local_problems.LocalOptions(
-            METHODS[self.local][self.loss],
-            self.C,
-            self._bias(),
-            self.tol,
-            self.max_iter,
-            seed,
+            METHODS[self.local][self.loss], self.C, self._bias(), self.tol, self.max_iter, seed,
             self.prune,
-        )
+        )  # fmt: skip
         weight = np.ones(X.shape[0]) if weight is None else weight
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
 

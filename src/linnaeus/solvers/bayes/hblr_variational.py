@@ -178,12 +178,9 @@ class _Variational:
         above = self.model.tree.parent[nodes]
         given = Given(
             self.curvature if some.size == self.curvature.shape[1] else self.curvature[:, some],
-            self.beta,
-            self.base[some],
-            A[nodes],
-            np.where(above[:, None] >= 0, self.mu[above], 0.0),
-            self.mu[nodes],
-        )
+            self.beta, self.base[some], A[nodes],
+            np.where(above[:, None] >= 0, self.mu[above], 0.0), self.mu[nodes],
+        )  # fmt: skip
         new = self.leaves.update(given, self.executor)
         self.mu[nodes], self.variance[nodes] = new.mean, new.variance
         self.log_det[some] = new.log_det

@@ -159,13 +159,9 @@ def _constant(k: int, answer: float, dtype: Any) -> Local:
 
 
 def _machines(
-    part: Rows,
-    features: IntArray,
-    norm2: Any,
-    cost: Any,
-    options: LocalOptions,
+    part: Rows, features: IntArray, norm2: Any, cost: Any, options: LocalOptions,
     problem: LocalProblem,
-) -> Local:
+) -> Local:  # fmt: skip
     """One support vector machine per class, in the blocks of `svm`."""
     dtype, k, d = part.data.dtype, problem.Y.shape[1], features.size
     common = svm.SvmOptions(
@@ -246,13 +242,9 @@ def _multiclass(X: sp.csr_array, Y: sp.csr_array, seed: int, common: dict[str, A
 
 
 def objective(
-    X: sp.csr_array,
-    W: FloatArray,
-    b: FloatArray,
-    cost: Any,
-    options: LocalOptions,
+    X: sp.csr_array, W: FloatArray, b: FloatArray, cost: Any, options: LocalOptions,
     problem: LocalProblem,
-) -> float:
+) -> float:  # fmt: skip
     """The objective of given weights, for the methods without a pass of their own."""
     size = float(np.square(W, dtype=float).sum())
     if options.bias:

@@ -60,13 +60,9 @@ class Scores:
         return np.asarray(self.K[rows] @ N, dtype=np.float64)
 
     def sweep(
-        self,
-        problem: fast.GraphProblem,
-        state: fast.GraphState,
-        order: IntArray,
-        space: Any,
+        self, problem: fast.GraphProblem, state: fast.GraphState, order: IntArray, space: Any,
         limit: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Visit examples in this order."""
         if self.X is not None:
             fast.linear_sweep(problem, state, order, self.rows, self.W, space, limit)

@@ -300,20 +300,9 @@ def _blocks(n: int) -> Iterator[slice]:
 
 def _work(k: int, n_edges: int, width: int) -> fast.ForestWork:
     return fast.ForestWork(
-        h=np.zeros((n_edges, 4)),
-        mu=np.zeros((n_edges, 4)),
-        code=np.zeros(n_edges, np.int8),
-        up=np.zeros((k, 2)),
-        ends=np.zeros((k, 4)),
-        pick=np.zeros(n_edges, np.int8),
-        to=np.zeros(k, np.int8),
-        away=np.zeros(k, np.int8),
-        changed=np.zeros(n_edges, np.int32),
-        part=np.zeros(k, np.int32),
-        gain=np.zeros(k),
-        room=np.zeros(k),
-        size=np.zeros(k, np.int32),
-        score=np.zeros(width),
-        step=np.zeros(width),
-        moved=np.zeros(width, np.int32),
-    )
+        h=np.zeros((n_edges, 4)), mu=np.zeros((n_edges, 4)), code=np.zeros(n_edges, np.int8),
+        up=np.zeros((k, 2)), ends=np.zeros((k, 4)), pick=np.zeros(n_edges, np.int8),
+        to=np.zeros(k, np.int8), away=np.zeros(k, np.int8), changed=np.zeros(n_edges, np.int32),
+        part=np.zeros(k, np.int32), gain=np.zeros(k), room=np.zeros(k), size=np.zeros(k, np.int32),
+        score=np.zeros(width), step=np.zeros(width), moved=np.zeros(width, np.int32),
+    )  # fmt: skip
