@@ -28,6 +28,7 @@ class LinearClassifier(Classifier):
     """
 
     classes = "leaves"
+    kept = "coef_"  # what `fit` leaves
     tight = 1e-5  # the lowest `tol` that float32 is taken for
     C: float
     max_iter: int
@@ -76,13 +77,9 @@ class LinearClassifier(Classifier):
         """What the solvers of linear problems are told."""
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         return {
-            "C": self.C,
-            "bias": self._bias(),
-            "sample_weight": weight,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "dtype": dtype,
-        }
+            "C": self.C, "bias": self._bias(), "sample_weight": weight, "tol": self.tol,
+            "max_iter": self.max_iter, "dtype": dtype,
+        }  # fmt: skip
 
     def _store(self, solution: Any) -> None:
         self.coef_ = solution.coef
@@ -132,7 +129,7 @@ class LinearClassifier(Classifier):
         return self
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, self.kept)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return sp.csr_array(X) if sp.issparse(X) else X
 

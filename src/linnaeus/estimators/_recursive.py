@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
@@ -105,9 +105,7 @@ class Recursive(LinearClassifier):
 
     def _check(self) -> None:
         for name, values in CHOICES.items():
-            value = getattr(self, name, values[0])
-            if value not in values:
-                raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(values)}.")
+            check_choice(name, getattr(self, name, values[0]), values)
         if self.ground is not None and not self.ground >= 0:
             raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
 

@@ -71,13 +71,9 @@ class Local(NamedTuple):
 
 
 def solve(
-    X: sp.csr_array,
-    problems: Sequence[LocalProblem],
-    weight: npt.NDArray[np.float64],
-    options: LocalOptions,
-    dtype: Any,
-    executor: Executor,
-) -> list[Local]:
+    X: sp.csr_array, problems: Sequence[LocalProblem], weight: npt.NDArray[np.float64],
+    options: LocalOptions, dtype: Any, executor: Executor,
+) -> list[Local]:  # fmt: skip
     """Solve all problems; `weight` holds a positive factor of the cost of each row of X."""
     norm2 = squared_norms(X, options.bias).astype(dtype)
     arrays = [*Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]

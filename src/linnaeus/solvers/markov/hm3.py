@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
@@ -105,8 +105,7 @@ def solve(
 def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) -> None:
     if max_iter < 1:  # nothing would be certified
         raise UserError(f"max_iter is {max_iter!r}. Use a positive number of rounds.")
-    if optimizer not in _ROUNDS:
-        raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
+    check_choice("optimizer", optimizer, _ROUNDS)
     check_competitors(competitors)
     if freq is not None and freq < 1:
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")

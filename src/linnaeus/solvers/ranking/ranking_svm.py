@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.errors import check_choice
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
@@ -35,7 +36,6 @@ from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking import ranking_svm_interior as interior
 from linnaeus.solvers.ranking import ranking_svm_pairs
 from linnaeus.solvers.ranking.ranking_svm_pairs import Numbers, Setting, Values
-from linnaeus.taxonomy import Taxonomy
 
 ROUNDS = 4  # pairs that may join at one visit
 STEPS = 10  # pairwise steps after each
@@ -72,18 +72,12 @@ def solve(
     attributes: sp.csr_array,
     loss: ClassLoss,
     *,
-    C: float = 1.0,
-    slack: str = "example",
-    rescale: str = "slack",
-    precomputed: bool = False,
-    taxonomy: Taxonomy | None = None,
-    sample_weight: Any = None,
     start: Ranking | None = None,
     tol: float = 1e-2,
     stop: str = "gap",
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Ranking:
     """The weights of all attributes.
 
@@ -92,28 +86,27 @@ def solve(
     X : (n, d) csr_array, or the (n, n) kernel matrix where `precomputed`
     Y : (n, n_classes) 0/1 csr_array of labels; rows with none or all are no examples
     attributes : (n_classes, n_attributes) csr_array
-    taxonomy : given where `loss` is one of its named losses, of its leaves: for a faster search
-    sample_weight : (n,) factors of C
     start : an earlier solution of the same examples and classes, for another C say
     tol, stop : stop when the duality gap is at most this part of the objective ("gap"), or when
         psi is at most this ("psi")
     max_iter : largest number of passes over the examples
-    dtype : of the weights; multipliers and sums are float64
+    given : what `ranking_svm_pairs.setup` takes: C; slack for each "example" or "pair"; rescale,
+        the "slack" or the "margin"; precomputed; taxonomy, where `loss` is one of its named
+        losses, of its leaves, for a faster search; sample_weight, (n,) factors of C; dtype of the
+        weights (multipliers and sums are float64)
 
     Examples
     --------
     >>> from linnaeus.losses import zero_one
+    >>> from linnaeus.taxonomy import Taxonomy
     >>> flat = Taxonomy.flat("abc")
     >>> X = Y = sp.csr_array(np.eye(3))
     >>> found = solve(X, Y, sp.csr_array(np.eye(3)), zero_one(flat), tol=1e-9)
     >>> found.W.round(3).tolist(), round(found.objective, 3)
     ([[0.667, -0.333, -0.333], [-0.333, 0.667, -0.333], [-0.333, -0.333, 0.667]], 1.0)
     """
-    setting = ranking_svm_pairs.setup(
-        X, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=precomputed,
-        taxonomy=taxonomy, sample_weight=sample_weight, dtype=dtype,
-    )  # fmt: skip
-    ranking_svm_pairs.check_choice("stop", stop, ("gap", "psi"))
+    setting = ranking_svm_pairs.setup(X, Y, attributes, loss, **given)
+    check_choice("stop", stop, ("gap", "psi"))
     descent = Descent(setting, start, seed, Rounds(max_iter, tol, unit=setting.scale**2), stop)
     descent.run()
     return descent.solution()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.errors import check_choice
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
@@ -36,29 +37,23 @@ def solve(
     loss: ClassLoss,
     *,
     step: str = "8a",
-    C: float = 1.0,
-    slack: str = "example",
-    rescale: str = "slack",
     precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-2,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
+    **given: Any,
 ) -> Ranking:
     """The same problem as `ranking_svm.solve`.
 
     step : what is made optimal at a time, "8a" (one example) or "8b" (all lists)
     tol : stop when psi is at most this
     max_iter : steps at most, for each example in the mean
+    given : C, slack, rescale, sample_weight and dtype, as there
 
     Records of the trace also say which example and which pair was taken.
     """
-    pairs.check_choice("step", step, ("8a", "8b"))
+    check_choice("step", step, ("8a", "8b"))
     K = X if precomputed else (X @ X.T).toarray()
-    setting = pairs.setup(
-        K, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=True, taxonomy=None,
-        sample_weight=sample_weight, dtype=dtype,
-    )  # fmt: skip
+    setting = pairs.setup(K, Y, attributes, loss, precomputed=True, **given)
     rounds = Rounds(max_iter * setting.live.size, tol, unit=setting.scale**2)
     descent = Descent(setting, None, 0, rounds, "psi")
     descent.certify()

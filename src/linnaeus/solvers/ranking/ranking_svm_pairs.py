@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.examples import Rows, example_weights
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
@@ -117,10 +117,11 @@ class Setting(NamedTuple):
 
 
 def setup(
-    X: Any, Y: sp.csr_array, attributes: sp.csr_array, loss: ClassLoss, *, C: float, slack: str,
-    rescale: str, precomputed: bool, taxonomy: Taxonomy | None, sample_weight: Any, dtype: Any,
+    X: Any, Y: sp.csr_array, attributes: sp.csr_array, loss: ClassLoss, *, C: float = 1.0,
+    slack: str = "example", rescale: str = "slack", precomputed: bool = False,
+    taxonomy: Taxonomy | None = None, sample_weight: Any = None, dtype: Any = np.float64,
 ) -> Setting:  # fmt: skip
-    """Check and arrange."""
+    """Check and arrange what `ranking_svm.solve` was given."""
     check_choice("slack", slack, ("example", "pair"))
     check_choice("rescale", rescale, ("slack", "margin"))
     n, q = Y.shape
@@ -150,12 +151,6 @@ def setup(
     return Setting(
         problem, Losses(loss, Y, taxonomy, box), box, live, shape, scale, np.dtype(dtype)
     )
-
-
-def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Refuse what is not known."""
-    if value not in known:
-        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
 
 
 def _scale(X: Any, precomputed: bool) -> float:

@@ -59,21 +59,17 @@ def solve(
     forest: TransferForest,
     K: Coupling,
     *,
-    C: float = 1.0,
-    bias: float = 0.0,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Solution:
     """The weights of the nodes of the forest, for examples of the classes t.
 
-    bias : size of the constant feature, regularised like any other; 0 for none
-    sample_weight : (n,); c_k = C weight_k / sum of the weights
     max_iter : sweeps over the examples
+    given : C, bias, sample_weight and dtype of `TransferProblem.of`
     """
-    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    problem = TransferProblem.of(X, t, forest, K, **given)
     run = _Ascent(problem, seed, ot_nodes.Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.weights(), run.looks)

@@ -56,19 +56,16 @@ def solve(
     forest: TransferForest,
     K: Coupling,
     *,
-    C: float = 1.0,
-    bias: float = 0.0,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Solution:
     """The weights of the nodes of the forest, as `ot.solve` gives them.
 
     The answer is the best of the iterates and averages that were looked at.
     """
-    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
+    problem = TransferProblem.of(X, t, forest, K, **given)
     run = Averaging(problem, seed, ot_nodes.Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.best, run.looks)
