@@ -152,7 +152,7 @@ def class_rows(W: FloatArray) -> FloatArray:
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
     """What every block needs of the examples: the first arguments of `solve_block`."""
     norm2 = squared_norms(X, bias).astype(dtype)
-    return [*Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
+    return [Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
 
 
 def _tasks(
@@ -166,16 +166,10 @@ def _tasks(
     tasks = []
     for number, k in enumerate(range(0, K, LANES)):
         here = slice(k, min(k + LANES, K))
-        tasks.append(
-            SvmTask(
-                number,
-                sp.csr_array(columns[:, here]),
-                np.ascontiguousarray(cost[:, here], dtype=dtype),
-                None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype),
-                None if start is None else start[number],
-                options,
-            )
-        )
+        positives, own = columns[:, here], np.ascontiguousarray(cost[:, here], dtype=dtype)
+        prior = None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype)
+        duals = None if start is None else start[number]
+        tasks.append(SvmTask(number, sp.csr_array(positives), own, prior, duals, options))
     return tasks
 
 
@@ -191,11 +185,9 @@ def _joined(coef: Any, blocks: list[SvmBlock], S: Any, bias: float, seconds: flo
     )
 
 
-def solve_block(
-    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask
-) -> SvmBlock:
+def solve_block(rows: Rows, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask) -> SvmBlock:
     """Solve the classes of one block (unit strength: costs are divided by S)."""
-    run = SvmRun(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    run = SvmRun(rows, norm2, row_cost, int(n_features), task)
     if task.duals is None:
         run.warm_up()
     else:

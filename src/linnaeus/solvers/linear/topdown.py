@@ -76,7 +76,7 @@ def solve(
 ) -> list[Local]:  # fmt: skip
     """Solve all problems; `weight` holds a positive factor of the cost of each row of X."""
     norm2 = squared_norms(X, options.bias).astype(dtype)
-    arrays = [*Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
+    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
     tasks = _tasks(problems)
     done = executor.map(solve_task, [executor.put(a) for a in arrays], tasks)
     return [local for part in done for local in part]
@@ -96,11 +96,11 @@ def _tasks(problems: Sequence[LocalProblem]) -> list[list[LocalProblem]]:
 
 
 def solve_task(
-    indptr: Any, indices: Any, data: Any, n_features: Any, norm2: Any, weight: Any,
-    options: LocalOptions, task: list[LocalProblem],
+    X: Rows, n_features: Any, norm2: Any, weight: Any, options: LocalOptions,
+    task: list[LocalProblem],
 ) -> list[Local]:  # fmt: skip
     """Solve some problems, one after the other."""
-    X, place = Rows(indptr, indices, data), np.full(int(n_features), -1, dtype=np.int32)
+    place = np.full(int(n_features), -1, dtype=np.int32)
     return [_solve(X, place, norm2, weight, options, problem) for problem in task]
 
 
