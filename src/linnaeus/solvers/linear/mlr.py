@@ -109,10 +109,8 @@ class _MlrRun:
     ) -> None:
         K, dtype = task.n_classes, rows.data.dtype
         self.rows, self.norms, self.weight, self.t, self.task = rows, norms, weight, t, task
-        self.bias, self.target = (
-            dtype.type(task.bias),
-            coordinate_ascent.target_gap(task.tol, dtype),
-        )
+        self.bias = dtype.type(task.bias)
+        self.target = coordinate_ascent.target_gap(task.tol, dtype)
         self.W = np.zeros((d + 1, K), dtype=dtype)
         self.M = None if task.mean is None else self._packed(task.mean)
         if self.M is not None:
