@@ -39,6 +39,12 @@ class UserError(ValueError):
     """A mistake in what the user gave; the message says how to fix it."""
 
 
+def check_choice(name: str, value: object, known: Iterable[str]) -> None:
+    """Refuse a value of a parameter that is none of those known."""
+    if value not in (known := tuple(known)):
+        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
+
+
 def check_like(default: object, value: object, what: str) -> None:
     """Refuse a text, a list or the like where the default of a parameter is a number.
 

@@ -121,7 +121,7 @@ def test_equals_coordinate_descent(squared):
     descent, _ = svm.solve(
         sp.csr_array(X[:, :-1]), sp.csr_array((y[:, None] > 0).astype(float)), C=0.5, bias=1.0,
         loss="squared_hinge" if squared else "hinge", mean=m[None], sample_weight=weight,
-        tol=1e-9, max_rounds=1000,
+        tol=1e-9, max_iter=1000,
     )  # fmt: skip
     ours = check(X, y, 0.5 * weight, m, squared)
     assert_allclose(ours.primal, descent.objective[0], rtol=1e-7)

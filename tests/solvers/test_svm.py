@@ -29,7 +29,7 @@ def primal(X, y, w, C, loss, mean=0.0, S=1.0, cost=1.0):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_every_class_is_scikit_learns_svm(loss, C):
     X, Y = problem()
-    ours, _ = svm.solve(X, Y, C=C, loss=loss, tol=1e-9, max_rounds=200)
+    ours, _ = svm.solve(X, Y, C=C, loss=loss, tol=1e-9, max_iter=200)
     assert ours.gap <= 1e-9
     for k in range(Y.shape[1]):
         theirs = LinearSVC(C=C, loss=loss, dual=True, fit_intercept=False, tol=1e-9, max_iter=10**6)
@@ -42,7 +42,7 @@ def test_the_certificate_holds_and_is_attained(loss):
     X, Y = problem(seed=1)
     solution, _ = svm.solve(X, Y, C=2.0, loss=loss, bias=0.5, tol=1e-3)
     Xb = np.hstack([X.toarray(), np.full((X.shape[0], 1), 0.5)])
-    best, _ = svm.solve(X, Y, C=2.0, loss=loss, bias=0.5, tol=1e-10, max_rounds=300)
+    best, _ = svm.solve(X, Y, C=2.0, loss=loss, bias=0.5, tol=1e-10, max_iter=300)
     for k in range(Y.shape[1]):
         y = 2.0 * Y[:, [k]].toarray().ravel() - 1
         w = np.append(solution.coef[k], solution.intercept[k] / 0.5)
@@ -56,7 +56,7 @@ def test_a_prior_mean_and_a_strength_move_the_optimum():
     rng = np.random.default_rng(0)
     mean = np.hstack([rng.normal(size=(3, X.shape[1])), np.zeros((3, 1))])
     S = np.array([1.0, 2.0, 5.0])
-    ours, _ = svm.solve(X, Y, C=1.5, mean=mean, strength=S, tol=1e-10, max_rounds=300)
+    ours, _ = svm.solve(X, Y, C=1.5, mean=mean, strength=S, tol=1e-10, max_iter=300)
     for k in range(3):
         y = 2.0 * Y[:, [k]].toarray().ravel() - 1
 
@@ -81,7 +81,7 @@ def test_weights_of_examples_are_repetitions():
 def test_class_weights_are_costs_of_positives_and_negatives():
     X, Y = problem(seed=4, K=2)
     factors = np.array([[1.0, 0.5], [3.0, 1.0]])
-    ours, _ = svm.solve(X, Y, class_weight=factors, tol=1e-10, max_rounds=300)
+    ours, _ = svm.solve(X, Y, class_weight=factors, tol=1e-10, max_iter=300)
     for k in range(2):
         y = Y[:, [k]].toarray().ravel()
         theirs = LinearSVC(
@@ -93,13 +93,13 @@ def test_class_weights_are_costs_of_positives_and_negatives():
 
 def test_a_warm_start_needs_no_work_and_helps_along_a_path():
     X, Y = problem(n=200, d=30, seed=5)
-    first, blocks = svm.solve(X, Y, C=1.0, tol=1e-6, keep_duals=True, max_rounds=200)
+    first, blocks = svm.solve(X, Y, C=1.0, tol=1e-6, keep_duals=True, max_iter=200)
     start = [block.duals for block in blocks]
     again, repeated = svm.solve(X, Y, C=1.0, tol=1e-6, start=start)
     assert again.n_iter == 0 and repeated[0].n_visits == 0
     np.testing.assert_allclose(again.coef, first.coef, atol=1e-8)
-    cold, cold_blocks = svm.solve(X, Y, C=1.2, tol=1e-6, max_rounds=200)
-    warm, warm_blocks = svm.solve(X, Y, C=1.2, tol=1e-6, start=start, max_rounds=200)
+    cold, cold_blocks = svm.solve(X, Y, C=1.2, tol=1e-6, max_iter=200)
+    warm, warm_blocks = svm.solve(X, Y, C=1.2, tol=1e-6, start=start, max_iter=200)
     np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-5)
     assert warm_blocks[0].n_visits < cold_blocks[0].n_visits
 
@@ -137,7 +137,7 @@ def test_odd_examples_do_no_harm(loss, dtype):
     Y = Y.toarray()
     Y[:, 0], Y[:, 1] = 0, 1  # nobody, and everybody
     solution, _ = svm.solve(
-        sp.csr_array(X), sp.csr_array(Y), loss=loss, dtype=dtype, tol=1e-3, max_rounds=60
+        sp.csr_array(X), sp.csr_array(Y), loss=loss, dtype=dtype, tol=1e-3, max_iter=60
     )
     assert np.isfinite(solution.coef).all() and np.isfinite(solution.objective).all()
     assert (solution.dual <= solution.objective * (1 + 1e-6)).all()
@@ -151,7 +151,7 @@ def test_one_example_one_feature_one_class():
 
 def test_the_trace_falls_to_the_gap():
     X, Y = problem(n=200, d=30, K=40, seed=9)
-    solution, _ = svm.solve(X, Y, tol=1e-8, max_rounds=200)
+    solution, _ = svm.solve(X, Y, tol=1e-8, max_iter=200)
     gaps = [record["gap"] for record in solution.trace]
     assert gaps[-1] <= 1e-8 and gaps[0] > gaps[-1]
     assert all(record["seconds"] >= 0 for record in solution.trace)

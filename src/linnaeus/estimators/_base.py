@@ -11,11 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    check_random_state,
-)
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import _check_sample_weight
 
 from linnaeus import storage
 from linnaeus.errors import UserError
@@ -34,6 +31,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_scaling: float
     tol: float
     random_state: Any
+    several = True  # whether a sample may have several labels
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
@@ -100,7 +98,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
 

@@ -10,15 +10,16 @@ An intercept is the weight of one more feature of size s: K(x, x') + s^2.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators._base import Classifier
-from linnaeus.estimators._linear import check_range, tidy
+from linnaeus.estimators._linear import LARGE, LinearClassifier, check_range, tidy
 
 
 class Kernelized(Classifier):
@@ -76,6 +77,32 @@ class Kernelized(Classifier):
         tags.input_tags.pairwise = self._kernel_is("precomputed")
         tags.input_tags.sparse &= not tags.input_tags.pairwise
         return tags
+
+
+def has_weights(model: Kernelized) -> bool:
+    """Whether there are weights of features."""
+    return model._kernel_is("linear")
+
+
+class LinearOrKernel(Kernelized, LinearClassifier):
+    """Base of linear estimators that take other kernels as well."""
+
+    def _gram_to_fit(self, X: Any) -> np.ndarray:
+        """The kernel matrix to learn from, the constant included, in the type to compute in."""
+        K = self._gram(X, fitting=True)
+        K = K.astype(self._float_type(K.size >= LARGE or K.dtype == np.float32), copy=False)
+        return K + K.dtype.type(self._bias() ** 2) if self.fit_intercept else K
+
+    @available_if(has_weights)  # type: ignore[untyped-decorator]
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        return super().sparsify()
+
+    def _checked(self, X: Any) -> Any:
+        if self._is_linear():
+            return super()._checked(X)
+        check_is_fitted(self, "dual_coef_")
+        return self._gram(X)
 
 
 class KernelClassifier(Kernelized):

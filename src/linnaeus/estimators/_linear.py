@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import TOO_LARGE, Classifier
+from linnaeus.estimators._base import TOO_LARGE, Classifier, check_positive
 from linnaeus.inference.rows import SCORE_ENTRIES
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
@@ -28,7 +28,10 @@ class LinearClassifier(Classifier):
     """
 
     classes = "leaves"
+    kept = "coef_"  # what `fit` leaves
     tight = 1e-5  # the lowest `tol` that float32 is taken for
+    C: float
+    max_iter: int
     dtype: Any
 
     # -- fitting ----------------------------------------------------------------------------
@@ -69,6 +72,14 @@ class LinearClassifier(Classifier):
 
     def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _options(self, weight: Any, dtype: Any) -> dict[str, Any]:
+        """What the solvers of linear problems are told."""
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        return {
+            "C": self.C, "bias": self._bias(), "sample_weight": weight, "tol": self.tol,
+            "max_iter": self.max_iter, "dtype": dtype,
+        }  # fmt: skip
 
     def _store(self, solution: Any) -> None:
         self.coef_ = solution.coef
@@ -118,7 +129,7 @@ class LinearClassifier(Classifier):
         return self
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, self.kept)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return sp.csr_array(X) if sp.issparse(X) else X
 

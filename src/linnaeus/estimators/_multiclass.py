@@ -10,7 +10,6 @@ from scipy.special import expit
 from scipy.special import softmax as softmax_of
 
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
@@ -18,6 +17,8 @@ from linnaeus.taxonomy import Taxonomy
 
 class Multiclass(LinearClassifier):
     """One label per sample, and one row of weights for two classes."""
+
+    several = False
 
     def __init__(
         self,
@@ -50,18 +51,6 @@ class Multiclass(LinearClassifier):
         remedy = "Use FlatSVM or FlatLogistic for several."
         return _targets.the_class(Y, type(self).__name__, remedy)
 
-    def _options(self, weight: Any, dtype: Any) -> dict[str, Any]:
-        """What all solvers are told."""
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        return {
-            "C": self.C,
-            "bias": self._bias(),
-            "sample_weight": weight,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "dtype": dtype,
-        }
-
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return self._best_alone(scores)
 
@@ -71,11 +60,6 @@ class Multiclass(LinearClassifier):
             return solution
         W, b = solution.coef, solution.intercept
         return solution._replace(coef=W[1:] - W[:1], intercept=b[1:] - b[:1])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = False
-        return tags
 
 
 def exclusive_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from linnaeus.errors import UserError
 from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._base import TOO_LARGE, check_positive
+from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
@@ -28,10 +29,6 @@ from linnaeus.taxonomy import Taxonomy
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse
 MANY_WEIGHTS = 100_000_000  # from which on they are float32 by default
-
-
-def _is_linear(model: Online) -> bool:
-    return model._kernel_is("linear")
 
 
 def _is_table(attributes: Any) -> bool:
@@ -58,10 +55,8 @@ class Online(Ranked):
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn from examples, in as many passes as it takes, `max_iter` at most.
 
-        X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
+        X, y : as for every linear estimator; X may also be a kernel matrix, or what the
             kernel takes
-        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
-            any columns); or with a taxonomy lists of labels
         """
         self._check_parameters()
         features: Any = None
@@ -101,14 +96,9 @@ class Online(Ranked):
         return result
 
     def _sum(
-        self,
-        result: PerceptronRun,
-        X: Any,
-        n: int,
-        weight: Any = 1.0,
-        divisor: int = 1,
+        self, result: PerceptronRun, X: Any, n: int, weight: Any = 1.0, divisor: int = 1,
         out: Any = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Updates times their weights, over a divisor: exact where the sums are.
 
         Weights of features X, in `out` if given; or where X is None, coefficients of n examples.
@@ -340,7 +330,7 @@ class Online(Ranked):
 
     # -- answers ----------------------------------------------------------------------------
 
-    @available_if(_is_linear)  # type: ignore[untyped-decorator]
+    @available_if(has_weights)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Self:
         """Keep the weights as sparse matrices; predictions stay the same."""
         check_is_fitted(self)

@@ -10,17 +10,14 @@ Where several labels were taught, those above a threshold t(x) are answered, or 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.decisions import SetSize
 from linnaeus.errors import UserError
-from linnaeus.estimators._kernel import Kernelized
-from linnaeus.estimators._linear import LARGE, LinearClassifier
+from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.losses import ClassLoss, class_attributes, class_loss
 from linnaeus.taxonomy import Taxonomy
 
@@ -37,11 +34,7 @@ class ClassModel(NamedTuple):
     loss: ClassLoss
 
 
-def _has_weights(model: Ranked) -> bool:
-    return model._kernel_is("linear")
-
-
-class Ranked(Kernelized, LinearClassifier):
+class Ranked(LinearOrKernel):
     """Base of estimators that rank the classes.
 
     A subclass has the parameters `loss` and `attributes`, and `class_kernel` if it likes. It solves
@@ -78,12 +71,6 @@ class Ranked(Kernelized, LinearClassifier):
 
     # -- fitting ----------------------------------------------------------------------------
 
-    def _gram_to_fit(self, X: Any) -> np.ndarray:
-        """The kernel matrix to learn from, the constant included, in the type to compute in."""
-        K = self._gram(X, fitting=True)
-        K = K.astype(self._float_type(K.size >= LARGE or K.dtype == np.float32), copy=False)
-        return K + K.dtype.type(self._bias() ** 2) if self.fit_intercept else K
-
     def _store_nodes(self, w: np.ndarray, attributes: sp.csr_array) -> None:
         """Keep the weights of the attributes, (n_attributes, n_features [+ 1]), and of classes."""
         self.node_coef_, self.node_intercept_ = self._split(w)
@@ -113,11 +100,6 @@ class Ranked(Kernelized, LinearClassifier):
         rule = SetSize(top_k=TOP if Y.shape[1] > MANY else None)
         self.set_size_ = rule.fit_scores(self._scores(X[rows]), sp.csr_array(Y[rows]))
 
-    @available_if(_has_weights)  # type: ignore[untyped-decorator]
-    def sparsify(self) -> Self:
-        """Store `coef_` as a sparse matrix; predictions stay the same."""
-        return super().sparsify()
-
     # -- answers ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -134,12 +116,6 @@ class Ranked(Kernelized, LinearClassifier):
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return self.set_size_.decide(scores)
-
-    def _checked(self, X: Any) -> Any:
-        if self._is_linear():
-            return super()._checked(X)
-        check_is_fitted(self, "dual_coef_")
-        return self._gram(X)
 
 
 def factor(class_kernel: Any, n_classes: int) -> sp.csr_array:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
@@ -85,59 +85,35 @@ class Recursive(LinearClassifier):
         return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
 
     def _minimise(
-        self,
-        solve: Callable[..., Joint],
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        dtype: Any,
-        seed: int,
-        **options: Any,
-    ) -> Solution:
+        self, solve: Callable[..., Joint], X: sp.csr_array, Y: sp.csr_array, weight: Any,
+        dtype: Any, seed: int, **options: Any,
+    ) -> Solution:  # fmt: skip
         """Build the graph around the classes, and solve."""
+        common = self._options(weight, dtype)
         self._check()
         structure, inner = build_structure(
             self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
         )
         result = solve(
-            X,
-            Y,
-            structure,
-            C=self.C,
-            bias=self._bias(),
-            share_bias=self.intercept_sharing == "parent",
-            schedule=self.schedule,
-            sample_weight=weight,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            dtype=dtype,
-            seed=seed,
-            executor=executor(self.n_jobs),
-            **options,
-        )
+            X, Y, structure, share_bias=self.intercept_sharing == "parent", schedule=self.schedule,
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
+            executor=executor(self.n_jobs), **common, **options,
+        )  # fmt: skip
         self.inner_nodes_ = inner
         self.inner_coef_ = result.W_I[: len(inner), :-1]
         return result.solution
 
     def _check(self) -> None:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         for name, values in CHOICES.items():
-            value = getattr(self, name, values[0])
-            if value not in values:
-                raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(values)}.")
+            check_choice(name, getattr(self, name, values[0]), values)
         if self.ground is not None and not self.ground >= 0:
             raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
 
 
 def build_structure(
-    targets: _targets.Targets,
-    n_classes: int,
-    root: str,
-    ground: float | None,
-    conductance: Mapping[tuple[Any, Any], float] | float | None,
-    schedule: str,
-) -> tuple[alternation.Structure, list[Any]]:
+    targets: _targets.Targets, n_classes: int, root: str, ground: float | None,
+    conductance: Mapping[tuple[Any, Any], float] | float | None, schedule: str,
+) -> tuple[alternation.Structure, list[Any]]:  # fmt: skip
     """The grounded Laplacian around the classes, and the names of the other nodes.
 
     Two classes that are neighbours get a dummy node between them, with both halves as strong as

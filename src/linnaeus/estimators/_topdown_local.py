@@ -59,12 +59,9 @@ def problems(fam: Families, below: sp.csr_array, mirrored: bool) -> list[topdown
 
 
 def with_factors(
-    found: list[topdown.LocalProblem],
-    fam: Families,
-    class_weight: Any,
-    names: list[Any],
+    found: list[topdown.LocalProblem], fam: Families, class_weight: Any, names: list[Any],
     weight: Any,
-) -> list[topdown.LocalProblem]:
+) -> list[topdown.LocalProblem]:  # fmt: skip
     """The problems with factors of the cost of the positives of each child.
 
     names : of the nodes; a misc leaf has that of its parent, and so its factor

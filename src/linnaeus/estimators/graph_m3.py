@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, check_choice, nearest, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import KernelClassifier
@@ -118,19 +118,10 @@ class GraphM3(KernelClassifier):
         if not self.consistent:
             oracle = oracle._replace(forbidden=self.open_codes_[:0])
         fitted = graph_m3.solve(
-            self.graph_,
-            oracle,
-            Y,
-            _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
-            X=features,
-            K=K,
-            C=self.C,
-            sample_weight=weight,
-            optimizer=self.optimizer,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            seed=self.tree_seed_,
-        )
+            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
+            X=features, K=K, C=self.C, sample_weight=weight, optimizer=self.optimizer, tol=self.tol,
+            max_iter=self.max_iter, seed=self.tree_seed_,
+        )  # fmt: skip
         self._store(fitted)
         return self
 
@@ -245,8 +236,7 @@ def _open_codes(graph: Graph, taxonomy: Taxonomy | None) -> np.ndarray:
 
 def _loss_tables(loss: str, graph: Graph, Y: Any, taxonomy: Taxonomy | None) -> np.ndarray:
     """loss_i[e, u] of every example, (n, n_blocks)."""
-    if loss not in LOSSES:
-        raise UserError(f"loss={loss!r} is not known. Use one of: {', '.join(LOSSES)}.")
+    check_choice("loss", loss, LOSSES)
     if loss == "edges":
         return graph_m3.edge_count_losses(graph, Y)
     if loss == "hamming":

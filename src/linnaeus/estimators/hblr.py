@@ -25,16 +25,8 @@ from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.execution import executor
 from linnaeus.inference import predictive
-from linnaeus.solvers.bayes import hblr_map, hblr_prior, hblr_variational
-from linnaeus.solvers.bayes.hblr_model import (
-    Gamma,
-    HBLRModel,
-    Posterior,
-    model_of,
-    tree_of,
-    unseen_precisions,
-    unseen_variances,
-)
+from linnaeus.solvers.bayes import hblr_map, hblr_model, hblr_prior, hblr_variational
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
 from linnaeus.taxonomy import Taxonomy
 
 FULL = 512  # features up to which covariance="auto" is full
@@ -154,7 +146,7 @@ class HBLR(LinearClassifier):
             _targets.the_class(Y, type(self).__name__, 'Use link="binary" for several.')
         n_nodes = 0 if self.taxonomy is None else len(self.taxonomy)
         layout = layout_of(self.targets_, Y.shape[1], n_nodes, self.inference == "flat")
-        model = model_of(tree_of(layout.parent, layout.leaves), self.model)
+        model = hblr_model.model_of(hblr_model.tree_of(layout.parent, layout.leaves), self.model)
         self.layout_ = layout
         self.owners_ = [layout.names[v] for v in model.owners.tolist()]
         seen = np.flatnonzero(features_of(X, weight))
@@ -165,19 +157,14 @@ class HBLR(LinearClassifier):
         prior = self._prior(model, X[:, seen], Y, weight, width)
         posterior = self._infer(X[:, seen], Y, weight, model, prior, dtype)
         self.unseen_ = np.setdiff1d(np.arange(width), self.seen_)
-        A = unseen_precisions(model, posterior.precisions, prior, self.unseen_)
-        self.unseen_precision_, self.unseen_variance_ = A, unseen_variances(model, A)
+        A = hblr_model.unseen_precisions(model, posterior.precisions, prior, self.unseen_)
+        self.unseen_precision_, self.unseen_variance_ = A, hblr_model.unseen_variances(model, A)
         return posterior
 
     def _infer(
-        self,
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        model: HBLRModel,
-        prior: Gamma,
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: HBLRModel, prior: Gamma,
         dtype: Any,
-    ) -> Posterior:
+    ) -> Posterior:  # fmt: skip
         """What the examples say of the features that they have."""
         if prior.rate.shape[1] > self.seen_.size or prior.shape.shape[1] > self.seen_.size:
             prior = Gamma(*(v[:, self.seen_] if v.shape[1] > 1 else v for v in prior))

@@ -43,6 +43,8 @@ class Hieron(Online):
     array(['dog'], dtype='<U3')
     """
 
+    several = False
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -87,14 +89,7 @@ class Hieron(Online):
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         """The top class alone, also where it is answered as a label set."""
-        top = self._best(scores)
-        ones = np.ones(top.size, dtype=np.int8)
-        return sp.csr_array((ones, top, np.arange(top.size + 1)), shape=scores.shape)
+        return self._best_alone(scores)
 
     def _learn_sizes(self, X: Any, Y: sp.csr_array, seed: int) -> None:
         """Nothing to learn: there is always one."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = False
-        return tags

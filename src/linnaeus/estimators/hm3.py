@@ -15,14 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
 from linnaeus.estimators._base import check_positive
-from linnaeus.estimators._kernel import Kernelized
-from linnaeus.estimators._linear import LARGE, LinearClassifier
+from linnaeus.estimators._kernel import LinearOrKernel
+from linnaeus.estimators._linear import LARGE
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import markov_edges
 from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_paths
@@ -45,11 +43,7 @@ _LOCAL_SOLVERS = {
 }
 
 
-def _has_weights(model: HM3) -> bool:
-    return model._kernel_is("linear")
-
-
-class HM3(Kernelized, LinearClassifier):
+class HM3(LinearOrKernel):
     """The labels of all nodes at once, by a Markov tree trained for the largest margin.
 
     Parameters
@@ -144,11 +138,8 @@ class HM3(Kernelized, LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, local: Any = None) -> Self:
         """Learn from examples.
 
-        X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
-            kernel takes
-        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
-            any columns); or with a taxonomy lists of labels. Ancestors are added.
-        sample_weight : (n_samples,), a factor of the cost of each example
+        X, y, sample_weight : as for every linear estimator, and X may be a kernel matrix or what
+            the kernel takes; ancestors are added to y
         local : features of single edges beside X, linear kernel only: for each of the edges
             `linnaeus.losses.markov_edges(taxonomy.tree, root_edges)` a matrix with a row per
             sample, or None
@@ -169,11 +160,8 @@ class HM3(Kernelized, LinearClassifier):
         return self
 
     def _fit_kernel(self, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        K = self._gram(X, fitting=True)
-        K = K.astype(self._float_type(K.size >= LARGE or K.dtype == np.float32), copy=False)
+        K = self._gram_to_fit(X)
         Y, weight = self._learn_targets(y, len(K)), self._weights(sample_weight, len(K))
-        if self.fit_intercept:
-            K = K + K.dtype.type(self._bias() ** 2)
         fitted = self._learn(Y, weight, self._seed(), K, dtype=K.dtype, precomputed=True)
         self.dual_coef_ = fitted.N
         self.intercept_ = self._bias() ** 2 * fitted.N.sum(axis=0)
@@ -181,14 +169,9 @@ class HM3(Kernelized, LinearClassifier):
         return fitted
 
     def _solve(
-        self,
-        X: sp.csr_array,
-        Y: sp.csr_array,
-        weight: Any,
-        dtype: Any,
-        seed: int,
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int,
         local: Any = None,
-    ) -> Fitted:
+    ) -> Fitted:  # fmt: skip
         more = {} if local is None else {"local": local}
         return self._learn(Y, weight, seed, self._with_constant(X), dtype=dtype, **more)
 
@@ -228,11 +211,6 @@ class HM3(Kernelized, LinearClassifier):
 
     def _dtype(self, X: sp.csr_array) -> Any:
         return self._float_type(X.nnz * len(self.classes_) >= LARGE)
-
-    @available_if(_has_weights)  # type: ignore[untyped-decorator]
-    def sparsify(self) -> Self:
-        """Store `coef_` as a sparse matrix; predictions stay the same."""
-        return super().sparsify()
 
     # -- answers ----------------------------------------------------------------------------
 
@@ -291,9 +269,3 @@ class HM3(Kernelized, LinearClassifier):
         out = np.zeros((len(s), n_edges, 4))  # a path has its score where parent and child are on
         out[:, :, 3] = s
         return out
-
-    def _checked(self, X: Any) -> Any:
-        if self._is_linear():
-            return super()._checked(X)
-        check_is_fitted(self, "dual_coef_")
-        return self._gram(X)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs, class_probabilities
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import logistic
@@ -72,21 +71,10 @@ class FlatLogistic(LinearClassifier):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
         factors = class_costs(self.class_weight, self.targets_, Y, weight)
-        return logistic.solve(
-            X,
-            Y,
-            C=self.C,
-            bias=self._bias(),
-            sample_weight=weight,
-            class_weight=None if factors is None else factors.T,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            dtype=dtype,
-            seed=seed,
-            executor=executor(self.n_jobs),
-        )
+        costs = None if factors is None else factors.T
+        return logistic.solve(X, Y, class_weight=costs, seed=seed, **options)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class; with one label per sample they sum to 1."""

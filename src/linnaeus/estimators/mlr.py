@@ -21,17 +21,7 @@ from linnaeus.solvers.numerics.examples import Solution
 class MulticlassLogistic(Multiclass):
     """Softmax regression: one probability for every class, summing to 1.
 
-    Parameters
-    ----------
-    taxonomy : the taxonomy, whose leaves are the classes; None for the labels that occur
-    C : weight of the loss
-    fit_intercept, intercept_scaling, tol, dtype, n_jobs, random_state : as in `FlatSVM`
-    max_iter : passes over the data at most
-
-    Attributes
-    ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
+    Parameters and attributes are those of `MulticlassSVM`; `n_jobs` is as in `FlatSVM`.
     """
 
     def _solve(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators._online import Online
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
@@ -106,10 +106,7 @@ class HierarchicalPerceptron(Online):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.variant not in VARIANTS:
-            raise UserError(
-                f"variant={self.variant!r} is not known. Use one of: {', '.join(VARIANTS)}."
-            )
+        check_choice("variant", self.variant, VARIANTS)
         if not np.isfinite(self.margin):
             raise UserError(f"margin is {self.margin}. Use a finite number.")
 

@@ -117,11 +117,8 @@ class RankingSVM(Ranked):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
-        X : (n_samples, n_features), an array or a sparse matrix; a kernel matrix; or what the
-            kernel takes
-        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
-            any columns); or with a taxonomy lists of labels
-        sample_weight : (n_samples,), a factor of C for each example
+        X, y, sample_weight : as for every linear estimator; X may also be a kernel matrix, or what
+            the kernel takes
         """
         if self._is_linear():
             inputs, Y, weight, dtype, seed = self._prepared(X, y, sample_weight)

@@ -71,22 +71,11 @@ class RecursiveSVM(Recursive):
         random_state: Any = None,
     ) -> None:
         super().__init__(
-            taxonomy,
-            C,
-            root,
-            ground,
-            conductance,
-            schedule,
-            fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling,
-            intercept_sharing=intercept_sharing,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            dtype=dtype,
-            n_jobs=n_jobs,
+            taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
+            intercept_scaling=intercept_scaling, intercept_sharing=intercept_sharing,
+            class_weight=class_weight, tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs,
             random_state=random_state,
-        )
+        )  # fmt: skip
         self.loss = loss
 
     def _solve(

@@ -12,7 +12,6 @@ from typing import Any
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import svm
@@ -93,26 +92,15 @@ class FlatSVM(LinearClassifier):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
-            X,
-            Y,
-            C=self.C,
-            loss=self.loss,
-            bias=self._bias(),
-            sample_weight=weight,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight),
-            tol=self.tol,
-            max_rounds=self.max_iter,
-            dtype=dtype,
-            seed=seed,
-            prune=self.prune,
-            start=self._start(Y) if weight is None else None,
-            keep_duals=self.warm_start,
-            executor=executor(self.n_jobs),
-        )
+            X, Y, loss=self.loss,
+            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
+            prune=self.prune, start=self._start(Y) if weight is None else None,
+            keep_duals=self.warm_start, **options,
+        )  # fmt: skip
         if self.warm_start:
             self.duals_ = [block.duals for block in blocks]
         if self.prune > 0:

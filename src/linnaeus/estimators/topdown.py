@@ -13,7 +13,7 @@ from typing import Any, Self, cast
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
@@ -93,6 +93,8 @@ class TopDown(LinearClassifier):
     >>> TopDown(tax).fit(X, ["cat", "dog", "oak"]).predict([[0.1, 0.9]])
     array(['oak'], dtype='<U3')
     """
+
+    kept = "models_"
 
     def __init__(
         self,
@@ -224,14 +226,9 @@ class TopDown(LinearClassifier):
                 self.sparse_,
             )  # fmt: skip
         options = local_problems.LocalOptions(
-            METHODS[self.local][self.loss],
-            self.C,
-            self._bias(),
-            self.tol,
-            self.max_iter,
-            seed,
+            METHODS[self.local][self.loss], self.C, self._bias(), self.tol, self.max_iter, seed,
             self.prune,
-        )
+        )  # fmt: skip
         weight = np.ones(X.shape[0]) if weight is None else weight
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
 
@@ -431,12 +428,6 @@ class TopDown(LinearClassifier):
     def _fitted_decoder(self) -> _topdown_decode.Decoder:
         check_is_fitted(self, "models_")
         return self.decoder_
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "models_")
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
 
     def _n_scores(self) -> int:
         return self.decoder_.fam.n_nodes

@@ -147,15 +147,10 @@ def explain(
         teller.tell(v, v in on, v in specific, tax.nodes[v] in asked) for v in sorted(shown)
     )
     return Explanation(
-        labels=tuple(model.names(closed)[0]),
-        nodes=told,
-        method=str(model.about.get("method", type(model.estimator).__name__)),
-        rule=model.rule_name,
-        kind=weights.kind,
-        note=weights.note,
-        titles=_titles(model, told),
-        text=text,
-    )
+        labels=tuple(model.names(closed)[0]), nodes=told,
+        method=str(model.about.get("method", type(model.estimator).__name__)), rule=model.rule_name,
+        kind=weights.kind, note=weights.note, titles=_titles(model, told), text=text,
+    )  # fmt: skip
 
 
 def _titles(model: Model, nodes: Sequence[NodeReason]) -> dict[Any, str]:

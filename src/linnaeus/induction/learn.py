@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from linnaeus.errors import UserError, shorten
+from linnaeus.errors import UserError, check_choice, shorten
 from linnaeus.induction import classes as points
 from linnaeus.induction import confusion, distances, kmeans, shape
 from linnaeus.induction.distances import Callback
@@ -138,8 +138,7 @@ def _with_unseen(parent: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
 
 def _method(method: str, n_classes: int, memory: float) -> str:
-    if method not in METHODS:
-        raise UserError(f"method={method!r} is not known. Use one of: {', '.join(METHODS)}.")
+    check_choice("method", method, METHODS)
     if method != "auto":
         return method
     small = n_classes <= LARGE and distances.linkage_bytes(n_classes) <= memory
@@ -150,8 +149,7 @@ def _check(
     method: str, kernel: Any, metric: str, levels: Any, branching: int | None, estimator: Any
 ) -> None:
     """Refuse what a method does not know, so that nothing is ignored."""
-    if metric not in METRICS:
-        raise UserError(f"metric={metric!r} is not known. Use one of: {', '.join(METRICS)}.")
+    check_choice("metric", metric, METRICS)
     if method != "centroids" and not (isinstance(kernel, str) and kernel == "linear"):
         raise UserError(
             f"kernel is {shorten(kernel)}, but method={method!r} does not compare class means by a "

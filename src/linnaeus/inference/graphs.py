@@ -110,12 +110,9 @@ class Oracle(NamedTuple):
         """Space for one row."""
         tables = int(self.cliques.table[-1])
         return SearchWork(
-            np.empty(tables),
-            np.empty(tables),
-            np.empty(self.n_nodes),
-            np.empty(self.net.nodes.size),
-            np.empty(self.n_nodes, dtype=np.int8),
-        )
+            np.empty(tables), np.empty(tables), np.empty(self.n_nodes),
+            np.empty(self.net.nodes.size), np.empty(self.n_nodes, dtype=np.int8),
+        )  # fmt: skip
 
     def argmax(self, S: Any) -> tuple[Labels, FloatArray]:
         """The best labels found for every row of finite scores, and their values."""

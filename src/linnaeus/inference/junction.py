@@ -39,16 +39,11 @@ def junction_tree(n_nodes: int, edges: Sequence[IntArray]) -> Cliques:
     ]
     inside = [_projection(members[t], e.tolist()) for t, e in zip(home, edges, strict=True)]
     return Cliques(
-        _starts([len(m) for m in members]),
-        _joined(members),
-        _starts([1 << len(m) for m in members]),
-        np.array(parent, dtype=np.int64),
-        _starts([len(u) for u in up]),
-        _joined(up),
-        home,
-        _starts([len(u) for u in inside]),
+        _starts([len(m) for m in members]), _joined(members),
+        _starts([1 << len(m) for m in members]), np.array(parent, dtype=np.int64),
+        _starts([len(u) for u in up]), _joined(up), home, _starts([len(u) for u in inside]),
         _joined(inside),
-    )
+    )  # fmt: skip
 
 
 def eliminate(n_nodes: int, edges: Sequence[IntArray]) -> tuple[list[int], list[set[int]]]:

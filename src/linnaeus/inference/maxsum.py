@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.execution import executor
 from linnaeus.inference import maxsum_fast as fast
 from linnaeus.inference.rows import row_blocks
@@ -156,8 +156,7 @@ def as_scores(edges: Edges, scores: Any) -> npt.NDArray[Any]:
 
 
 def _is_consistent(mode: str) -> bool:
-    if mode not in MODES:
-        raise UserError(f"mode={mode!r} is not known. Use one of: {', '.join(MODES)}.")
+    check_choice("mode", mode, MODES)
     return mode == "consistent"
 
 

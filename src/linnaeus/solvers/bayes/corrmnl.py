@@ -140,15 +140,9 @@ def check_size(n: int, d: int, n_nodes: int, n_classes: int) -> None:
 
 @one_blas_thread()
 def sample(
-    data: LabelledData,
-    tree: ClassTree,
-    prior: tuple[float, float],
-    plan: Plan,
-    *,
-    seed: int = 0,
-    executor: Executor | None = None,
-    callback: Callback | None = None,
-) -> Posterior:
+    data: LabelledData, tree: ClassTree, prior: tuple[float, float], plan: Plan, *, seed: int = 0,
+    executor: Executor | None = None, callback: Callback | None = None,
+) -> Posterior:  # fmt: skip
     """Run the chains; they do not depend on the executor.
 
     prior : shape and rate of every precision

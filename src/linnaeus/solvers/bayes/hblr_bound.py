@@ -22,13 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln, psi
 
-from linnaeus.solvers.bayes.hblr_model import (
-    Gamma,
-    HBLRModel,
-    Values,
-    expected_precisions,
-    squares_along_edges,
-)
+from linnaeus.solvers.bayes import hblr_model
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Values
 
 TINY = 1e-6  # below it lambda is 1/8 to ten digits
 
@@ -74,8 +69,8 @@ def prior_part(
 ) -> float:
     """E_q[log p(w, prec) - log q(w, prec)]; log_det is the sum of log|Psi_n| over all nodes."""
     root, (n, d) = model.tree.root, mu.shape
-    squares = squares_along_edges(model, mu, variance)
-    quadratic = float((expected_precisions(model, q) * squares).sum())
+    squares = hblr_model.squares_along_edges(model, mu, variance)
+    quadratic = float((hblr_model.expected_precisions(model, q) * squares).sum())
     quadratic += float(variance[root].sum() + mu[root] @ mu[root])
     log_mean = psi(q.shape) - np.log(q.rate)
     edges = model.per_owner(np.ones((n, 1))) * (1 if model.by_feature else d)

@@ -23,28 +23,14 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
-from linnaeus.solvers.bayes import hblr_precisions
-from linnaeus.solvers.bayes.hblr_model import (
-    Gamma,
-    HBLRModel,
-    Order,
-    Posterior,
-    Values,
-    expected_precisions,
-    update_inner,
-    update_precisions,
-)
+from linnaeus.solvers.bayes import hblr_model, hblr_precisions
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Posterior, Values
 from linnaeus.solvers.numerics import newton
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.examples import FloatArray, weighted_examples
 from linnaeus.solvers.numerics.rounds import Record, Rounds
-from linnaeus.solvers.recursive.rr_lr_tree import (
-    TreeAscent,
-    TreeExamples,
-    TreeNewton,
-    TreeWeights,
-    plain_tree,
-)
+from linnaeus.solvers.recursive import rr_lr_tree
+from linnaeus.solvers.recursive.rr_lr_tree import TreeAscent, TreeExamples, TreeNewton, TreeWeights
 
 LINKS = ("softmax", "binary")
 MODES = ("joint", "paper")
@@ -120,7 +106,7 @@ class _Joint:
         self.exact = tol < TIGHT or data.rows.data.size * data.y.shape[1] <= LITTLE
         by_newton = self.exact or data.n_features <= newton.FEW
         self.mass = float(data.weight.sum())  # where the fit is all but perfect, a nat an example
-        tree = plain_tree(self.order.parent).with_precisions(
+        tree = rr_lr_tree.plain_tree(self.order.parent).with_precisions(
             self.precisions(), data.rows.data.dtype
         )
         self.means: TreeWeights = (
@@ -130,7 +116,7 @@ class _Joint:
 
     def precisions(self) -> Values:
         """A (1 or n_features + 1, nodes) in the order of the loops."""
-        A = expected_precisions(self.model, self.used)[self.order.nodes].T
+        A = hblr_model.expected_precisions(self.model, self.used)[self.order.nodes].T
         missing = self.data.n_features + 1 - A.shape[0]
         if A.shape[0] > 1 and missing:
             A = np.vstack([A, np.ones((missing, A.shape[1]))])
@@ -204,7 +190,7 @@ class _Paper:
     ) -> None:
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol
-        self.leaves = TreeNewton(data, plain_tree(np.full(tree.leaves.size, -1)))
+        self.leaves = TreeNewton(data, rr_lr_tree.plain_tree(np.full(tree.leaves.size, -1)))
         dtype = data.rows.data.dtype
         self.mu = np.zeros((tree.n_nodes, self.d), dtype=dtype)
         self.variance = np.ones_like(self.mu)
@@ -219,7 +205,7 @@ class _Paper:
     def run(self) -> float:
         """One round; the largest change."""
         tree, leaves, d = self.model.tree, self.leaves, self.d
-        A, before = expected_precisions(self.model, self.q), self.mu.copy()
+        A, before = hblr_model.expected_precisions(self.model, self.q), self.mu.copy()
         above = A[tree.leaves]
         leaves.set_precisions(
             above.T
@@ -232,8 +218,8 @@ class _Paper:
         self.mu[tree.leaves] = leaves.W[:d].T
         self.variance[tree.leaves] = 1.0 / (leaves.curvature()[:d].T + above)
         for level in reversed(tree.levels):
-            update_inner(tree, A, self.mu, self.variance, level)
-        new = update_precisions(self.model, self.prior, self.mu, self.variance)
+            hblr_model.update_inner(tree, A, self.mu, self.variance, level)
+        new = hblr_model.update_precisions(self.model, self.prior, self.mu, self.variance)
         residual = float(np.abs(np.log(new.mean / self.q.mean)).max(initial=0.0))
         moved = float(np.abs(self.mu - before).max())
         self.change = max(residual, moved / max(1.0, float(np.abs(self.mu).max())))

@@ -31,20 +31,11 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import hblr_bound as bound
+from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
 from linnaeus.solvers.bayes.hblr_full import Full
 from linnaeus.solvers.bayes.hblr_leaves import Given, row_blocks
-from linnaeus.solvers.bayes.hblr_model import (
-    Gamma,
-    HBLRModel,
-    Level,
-    Numbers,
-    Posterior,
-    Values,
-    expected_precisions,
-    update_inner,
-    update_precisions,
-)
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Level, Numbers, Posterior, Values
 from linnaeus.solvers.numerics.examples import example_weights
 from linnaeus.solvers.numerics.rounds import Rounds
 
@@ -168,18 +159,18 @@ class _Variational:
 
     def sweep(self, steps: list[Numbers | Level], shift: bool) -> float:
         """All nodes, then the precisions; return how far means and log precisions moved."""
-        A, before = expected_precisions(self.model, self.q), self.mu.copy()
+        A, before = hblr_model.expected_precisions(self.model, self.q), self.mu.copy()
         for step in steps:
             if isinstance(step, Level):
-                update_inner(self.model.tree, A, self.mu, self.variance, step)
+                hblr_model.update_inner(self.model.tree, A, self.mu, self.variance, step)
             elif step.size:
                 self._update_leaves(step, A)
         if shift:
             root = self.mu[self.model.tree.root].copy()
             self.mu -= root
             self.beta -= self.leaves.products(root)
-        self.q = update_precisions(self.model, self.prior, self.mu, self.variance)
-        new = expected_precisions(self.model, self.q)
+        self.q = hblr_model.update_precisions(self.model, self.prior, self.mu, self.variance)
+        new = hblr_model.expected_precisions(self.model, self.q)
         return float(max(np.abs(self.mu - before).max(), np.abs(np.log(new / A)).max()))
 
     def _update_leaves(self, some: Numbers, A: Values) -> None:
@@ -187,12 +178,9 @@ class _Variational:
         above = self.model.tree.parent[nodes]
         given = Given(
             self.curvature if some.size == self.curvature.shape[1] else self.curvature[:, some],
-            self.beta,
-            self.base[some],
-            A[nodes],
-            np.where(above[:, None] >= 0, self.mu[above], 0.0),
-            self.mu[nodes],
-        )
+            self.beta, self.base[some], A[nodes],
+            np.where(above[:, None] >= 0, self.mu[above], 0.0), self.mu[nodes],
+        )  # fmt: skip
         new = self.leaves.update(given, self.executor)
         self.mu[nodes], self.variance[nodes] = new.mean, new.variance
         self.log_det[some] = new.log_det

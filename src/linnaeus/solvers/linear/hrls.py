@@ -52,15 +52,9 @@ class Ridge(NamedTuple):
 
 
 def solve(
-    Y: sp.csr_array,
-    dag: Dag,
-    *,
-    X: sp.csr_array | None = None,
-    K: Any = None,
-    C: float = 1.0,
-    weight: FloatArray | None = None,
-    keep_factors: bool = True,
-) -> Ridge:
+    Y: sp.csr_array, dag: Dag, *, X: sp.csr_array | None = None, K: Any = None, C: float = 1.0,
+    weight: FloatArray | None = None, keep_factors: bool = True,
+) -> Ridge:  # fmt: skip
     """Solve all nodes; give X (linear kernel) or K.
 
     Y : (n, n_nodes) 0/1, closed

@@ -29,15 +29,9 @@ from scipy.special import expit
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers.linear import logistic_fast as fast
-from linnaeus.solvers.numerics import coordinate_ascent, newton
+from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
-from linnaeus.solvers.numerics.examples import (
-    FloatArray,
-    Rows,
-    Solution,
-    squared_norms,
-    weighted_examples,
-)
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
 from linnaeus.solvers.numerics.rounds import Rounds
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
@@ -93,7 +87,7 @@ def solve(
     shared : what `share` made of the same X, weights, bias and dtype, if that is at hand
     """
     executor = executor or Serial()
-    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    X, Y, weight = examples.weighted_examples(X, Y, C, sample_weight)
     options = LogisticOptions(float(bias), tol, max_iter, seed)
     prior = coordinate_ascent.prior_mean(mean, mean_intercept, bias)
     tasks = _tasks(Y, C, strength, class_weight, prior, start, options)
@@ -106,7 +100,7 @@ def solve(
 
 def share(X: sp.csr_array, weight: Values, bias: float, dtype: Any, executor: Executor) -> Any:
     """References to what all blocks read: examples, number of features, squared norms, weights."""
-    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), squared_norms(X, bias), weight]
+    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), examples.squared_norms(X, bias), weight]
     return [executor.put(array) for array in arrays]
 
 

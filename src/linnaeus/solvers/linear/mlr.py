@@ -27,15 +27,9 @@ from scipy.special import logsumexp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial
 from linnaeus.solvers.linear import logistic_fast as fast
-from linnaeus.solvers.numerics import coordinate_ascent, newton
+from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
-from linnaeus.solvers.numerics.examples import (
-    FloatArray,
-    Rows,
-    Solution,
-    squared_norms,
-    weighted_examples,
-)
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
 from linnaeus.solvers.numerics.rounds import Rounds
 
 
@@ -82,8 +76,8 @@ def solve(
             f"t holds the class {t.max() if t.min() >= 0 else t.min()}, but there are {n_classes}. "
             f"Number the classes from 0 to {n_classes - 1}."
         )
-    X, t, weight = weighted_examples(X, t, C, sample_weight)
-    norms = squared_norms(X, bias)
+    X, t, weight = examples.weighted_examples(X, t, C, sample_weight)
+    norms = examples.squared_norms(X, bias)
     task = MlrTask(
         n_classes,
         coordinate_ascent.prior_mean(mean, mean_intercept, bias),
@@ -115,10 +109,8 @@ class _MlrRun:
     ) -> None:
         K, dtype = task.n_classes, rows.data.dtype
         self.rows, self.norms, self.weight, self.t, self.task = rows, norms, weight, t, task
-        self.bias, self.target = (
-            dtype.type(task.bias),
-            coordinate_ascent.target_gap(task.tol, dtype),
-        )
+        self.bias = dtype.type(task.bias)
+        self.target = coordinate_ascent.target_gap(task.tol, dtype)
         self.W = np.zeros((d + 1, K), dtype=dtype)
         self.M = None if task.mean is None else self._packed(task.mean)
         if self.M is not None:

@@ -31,8 +31,8 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.solvers.linear import msvm_fast as fast
 from linnaeus.solvers.linear import msvm_interior
-from linnaeus.solvers.numerics import gram
-from linnaeus.solvers.numerics.examples import Rows, Solution, example_weights
+from linnaeus.solvers.numerics import examples, gram
+from linnaeus.solvers.numerics.examples import Rows, Solution
 from linnaeus.solvers.numerics.rounds import Rounds
 
 Values = npt.NDArray[np.float64]
@@ -99,8 +99,9 @@ def solve(
     if not X.has_canonical_format:  # a feature given twice would spoil the norms
         X = X.copy()
         X.sum_duplicates()
-    cost = C * example_weights(C, sample_weight, X.shape[0])
-    scale = _scale(X, bias)
+    cost = C * examples.example_weights(C, sample_weight, X.shape[0])
+    ends = [X.data.max(initial=0.0), -X.data.min(initial=0.0), abs(bias)]
+    scale = examples.unit_scale(float(np.max(ends)), "A feature or the bias")
     target = _targets(t, X.shape[0], n_classes)
     problem = _problem(X, target, n_classes, cost, bias, scale, dtype)
     lists = _first_lists(problem, None if start is None else start.multipliers, scale)
@@ -141,7 +142,8 @@ class _Descent:
         while rounds.go_on() and live.size:
             self._pass(fast.full_pass, live)
             gap, over = float(self.sums[1]), self._is_over()
-            self.lists = _with_more_room(self.lists, self.problem.n_classes - 1)
+            most = self.problem.n_classes - 1
+            self.lists = examples.with_more_room(self.lists, ("classes", "u"), most)
             if over or gap <= PROMISING * rounds.tol * self.objective:
                 if self._certify():
                     return
@@ -163,9 +165,9 @@ class _Descent:
         """Let the interior point method finish, from its own start."""
         problem, K = self.problem, self.problem.n_classes
         rows, live = Rows(problem.indptr, problem.indices, problem.data), problem.cost > 0
-        examples = gram.Examples.of(rows, self.W.shape[0] - 1, float(problem.bias))
+        everyone = gram.Examples.of(rows, self.W.shape[0] - 1, float(problem.bias))
         done = msvm_interior.polish(
-            gram.Examples(examples.X[live]), problem.target[live], K, problem.cost[live],
+            gram.Examples(everyone.X[live]), problem.target[live], K, problem.cost[live],
             tol=self.rounds.tol, dtype=self.W.dtype,
         )  # fmt: skip
         self.rounds.n += done.n_iter
@@ -217,19 +219,6 @@ def _targets(t: npt.ArrayLike, n: int, n_classes: int) -> npt.NDArray[np.uint32]
     return target.astype(np.uint32)
 
 
-def _scale(X: sp.csr_array, bias: float) -> float:
-    """A power of two by which features far from 1 are divided; else 1.
-
-    With x = scale x', w' = scale w and u' = scale^2 u the problem is the same, with scale^2 C.
-    """
-    ends = [X.data.max(initial=0.0), -X.data.min(initial=0.0), abs(bias)]
-    largest = float(np.max(ends))
-    if not np.isfinite(largest):
-        raise UserError(f"A feature or the bias is {largest}. Replace it by a finite number.")
-    exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, exponent - 1))
-
-
 def _problem(
     X: sp.csr_array, target: npt.NDArray[np.uint32], n_classes: int, cost: Values, bias: float,
     scale: float, dtype: Any,
@@ -279,27 +268,11 @@ def _first_lists(
     u = np.concatenate([u, cost[idle]])
     by_row = np.argsort(row, kind="stable")
     size = np.bincount(row, minlength=n)
-    begin = _begin(np.maximum(size, min(ROOM, K - 1)))
-    at = np.repeat(begin[:-1] - _begin(size)[:-1], size) + np.arange(row.size)
+    begin = examples.starts(np.maximum(size, min(ROOM, K - 1)))
+    at = np.repeat(begin[:-1] - examples.starts(size)[:-1], size) + np.arange(row.size)
     classes, listed = np.zeros(begin[-1], dtype=np.uint32), np.zeros(begin[-1])
     classes[at], listed[at] = k[by_row], u[by_row]
     return fast.Lists(begin, size, classes, listed, np.zeros(n, dtype=bool))
-
-
-def _begin(room: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(room)])
-
-
-def _with_more_room(lists: fast.Lists, most: int) -> fast.Lists:
-    """Twice the room for the examples that want more, at most `most`."""
-    if not lists.wants.any():
-        return lists
-    room = np.diff(lists.begin)
-    begin = _begin(np.where(lists.wants, np.minimum(2 * room, most), room))
-    at = np.repeat(begin[:-1] - lists.begin[:-1], room) + np.arange(lists.u.size)
-    classes, u = np.zeros(begin[-1], dtype=np.uint32), np.zeros(begin[-1])
-    classes[at], u[at] = lists.classes, lists.u
-    return fast.Lists(begin, lists.size, classes, u, np.zeros_like(lists.wants))
 
 
 def _work(n_classes: int, width: int, dtype: np.dtype[Any]) -> fast.MulticlassWork:

@@ -51,7 +51,7 @@ class SvmOptions(NamedTuple):
     squared: bool
     bias: float
     tol: float
-    max_rounds: int
+    max_iter: int
     seed: int
     prune: float
     keep_duals: bool
@@ -95,7 +95,7 @@ def solve(
     class_weight: FloatArray | None = None,
     start: list[sp.csr_array] | None = None,
     tol: float = 1e-3,
-    max_rounds: int = 100,
+    max_iter: int = 100,
     dtype: Any = np.float64,
     seed: int = 0,
     prune: float = 0.0,
@@ -114,7 +114,7 @@ def solve(
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     options = SvmOptions(
-        loss == "squared_hinge", float(bias), tol, max_rounds, seed, prune, keep_duals
+        loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals
     )
     shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
@@ -152,7 +152,7 @@ def class_rows(W: FloatArray) -> FloatArray:
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
     """What every block needs of the examples: the first arguments of `solve_block`."""
     norm2 = squared_norms(X, bias).astype(dtype)
-    return [*Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
+    return [Rows.of(X, dtype), norm2, weight.astype(dtype), np.int64(X.shape[1])]
 
 
 def _tasks(
@@ -166,16 +166,10 @@ def _tasks(
     tasks = []
     for number, k in enumerate(range(0, K, LANES)):
         here = slice(k, min(k + LANES, K))
-        tasks.append(
-            SvmTask(
-                number,
-                sp.csr_array(columns[:, here]),
-                np.ascontiguousarray(cost[:, here], dtype=dtype),
-                None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype),
-                None if start is None else start[number],
-                options,
-            )
-        )
+        positives, own = columns[:, here], np.ascontiguousarray(cost[:, here], dtype=dtype)
+        prior = None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype)
+        duals = None if start is None else start[number]
+        tasks.append(SvmTask(number, sp.csr_array(positives), own, prior, duals, options))
     return tasks
 
 
@@ -191,11 +185,9 @@ def _joined(coef: Any, blocks: list[SvmBlock], S: Any, bias: float, seconds: flo
     )
 
 
-def solve_block(
-    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask
-) -> SvmBlock:
+def solve_block(rows: Rows, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask) -> SvmBlock:
     """Solve the classes of one block (unit strength: costs are divided by S)."""
-    run = SvmRun(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    run = SvmRun(rows, norm2, row_cost, int(n_features), task)
     if task.duals is None:
         run.warm_up()
     else:
@@ -240,7 +232,7 @@ class SvmRun:
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
         self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
-        self.rounds = Rounds(task.options.max_rounds, task.options.tol)
+        self.rounds = Rounds(task.options.max_iter, task.options.tol)
 
     def warm_up(self) -> None:
         """Epochs over the positives and a sample, then one over everybody."""

@@ -71,16 +71,12 @@ class Local(NamedTuple):
 
 
 def solve(
-    X: sp.csr_array,
-    problems: Sequence[LocalProblem],
-    weight: npt.NDArray[np.float64],
-    options: LocalOptions,
-    dtype: Any,
-    executor: Executor,
-) -> list[Local]:
+    X: sp.csr_array, problems: Sequence[LocalProblem], weight: npt.NDArray[np.float64],
+    options: LocalOptions, dtype: Any, executor: Executor,
+) -> list[Local]:  # fmt: skip
     """Solve all problems; `weight` holds a positive factor of the cost of each row of X."""
     norm2 = squared_norms(X, options.bias).astype(dtype)
-    arrays = [*Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
+    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
     tasks = _tasks(problems)
     done = executor.map(solve_task, [executor.put(a) for a in arrays], tasks)
     return [local for part in done for local in part]
@@ -100,11 +96,11 @@ def _tasks(problems: Sequence[LocalProblem]) -> list[list[LocalProblem]]:
 
 
 def solve_task(
-    indptr: Any, indices: Any, data: Any, n_features: Any, norm2: Any, weight: Any,
-    options: LocalOptions, task: list[LocalProblem],
+    X: Rows, n_features: Any, norm2: Any, weight: Any, options: LocalOptions,
+    task: list[LocalProblem],
 ) -> list[Local]:  # fmt: skip
     """Solve some problems, one after the other."""
-    X, place = Rows(indptr, indices, data), np.full(int(n_features), -1, dtype=np.int32)
+    place = np.full(int(n_features), -1, dtype=np.int32)
     return [_solve(X, place, norm2, weight, options, problem) for problem in task]
 
 
@@ -159,13 +155,9 @@ def _constant(k: int, answer: float, dtype: Any) -> Local:
 
 
 def _machines(
-    part: Rows,
-    features: IntArray,
-    norm2: Any,
-    cost: Any,
-    options: LocalOptions,
+    part: Rows, features: IntArray, norm2: Any, cost: Any, options: LocalOptions,
     problem: LocalProblem,
-) -> Local:
+) -> Local:  # fmt: skip
     """One support vector machine per class, in the blocks of `svm`."""
     dtype, k, d = part.data.dtype, problem.Y.shape[1], features.size
     common = svm.SvmOptions(
@@ -246,13 +238,9 @@ def _multiclass(X: sp.csr_array, Y: sp.csr_array, seed: int, common: dict[str, A
 
 
 def objective(
-    X: sp.csr_array,
-    W: FloatArray,
-    b: FloatArray,
-    cost: Any,
-    options: LocalOptions,
+    X: sp.csr_array, W: FloatArray, b: FloatArray, cost: Any, options: LocalOptions,
     problem: LocalProblem,
-) -> float:
+) -> float:  # fmt: skip
     """The objective of given weights, for the methods without a pass of their own."""
     size = float(np.square(W, dtype=float).sum())
     if options.bias:

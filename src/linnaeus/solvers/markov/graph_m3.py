@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
 from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers.markov import graph_m3_fast as fast
@@ -60,13 +60,9 @@ class Scores:
         return np.asarray(self.K[rows] @ N, dtype=np.float64)
 
     def sweep(
-        self,
-        problem: fast.GraphProblem,
-        state: fast.GraphState,
-        order: IntArray,
-        space: Any,
+        self, problem: fast.GraphProblem, state: fast.GraphState, order: IntArray, space: Any,
         limit: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Visit examples in this order."""
         if self.X is not None:
             fast.linear_sweep(problem, state, order, self.rows, self.W, space, limit)
@@ -100,8 +96,7 @@ def solve(
     optimizer : "pairwise" (stored labellings) or "csga" (conditional gradient)
     inner : searches for the best labelling per visit of an example
     """
-    if optimizer not in ("pairwise", "csga"):
-        raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
+    check_choice("optimizer", optimizer, ("pairwise", "csga"))
     scores = Scores(X, K, graph.n_blocks)
     cost = C * example_weights(C, sample_weight, scores.n)
     truth = graph.codes(Y)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
@@ -53,18 +53,16 @@ def solve(
     Y: Any,
     parent: Any,
     *,
-    C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     competitors: str = "all",
     optimizer: str = "pairwise",
     freq: int | None = None,
     precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **made: Any,
 ) -> Fitted:
     """The model with one slack per example.
 
@@ -73,7 +71,6 @@ def solve(
     X : (n, d) csr_array, or the (n, n) kernel matrix if `precomputed`
     Y : (n, k) 0/1, closed: a node is on only if its parent is
     parent : (k,) parent of every node, -1 for roots; parents have the lower numbers
-    C, sample_weight : cost of a unit of slack, and a factor of it for each example
     loss : "delta", "unif", "sibl" or "subtree"
     root_edges : "none" or "all", see `linnaeus.losses.markov_edges`
     competitors : "all" labelings, or the "consistent" ones alone
@@ -83,7 +80,8 @@ def solve(
     max_iter : rounds at most. A round of "pairwise" has up to 16 passes, the first one eight, more
         where examples are few: one of three over all, the others over examples drawn by their
         gaps; then a certificate. One of "csga" is a working set and a certificate.
-    dtype : of weights, kernel and nu; marginals, gaps and objectives are float64
+    made : C, sample_weight and dtype of `hm3_rows.prepare`; marginals, gaps and objectives are
+        float64 whatever the dtype
 
     Returns
     -------
@@ -91,8 +89,7 @@ def solve(
     are those of nu times `stretch`, whichever of STRETCHES makes the objective smallest.
     """
     _check(optimizer, competitors, freq, max_iter)
-    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
-    problem = prepare(X, Y, parent, **made)
+    problem = prepare(X, Y, parent, precomputed=precomputed, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
     rounds = Rounds(max_iter, tol)
@@ -108,8 +105,7 @@ def solve(
 def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) -> None:
     if max_iter < 1:  # nothing would be certified
         raise UserError(f"max_iter is {max_iter!r}. Use a positive number of rounds.")
-    if optimizer not in _ROUNDS:
-        raise UserError(f"optimizer={optimizer!r} is not known. Use 'pairwise' or 'csga'.")
+    check_choice("optimizer", optimizer, _ROUNDS)
     check_competitors(competitors)
     if freq is not None and freq < 1:
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
@@ -303,20 +299,9 @@ def _blocks(n: int) -> Iterator[slice]:
 
 def _work(k: int, n_edges: int, width: int) -> fast.ForestWork:
     return fast.ForestWork(
-        h=np.zeros((n_edges, 4)),
-        mu=np.zeros((n_edges, 4)),
-        code=np.zeros(n_edges, np.int8),
-        up=np.zeros((k, 2)),
-        ends=np.zeros((k, 4)),
-        pick=np.zeros(n_edges, np.int8),
-        to=np.zeros(k, np.int8),
-        away=np.zeros(k, np.int8),
-        changed=np.zeros(n_edges, np.int32),
-        part=np.zeros(k, np.int32),
-        gain=np.zeros(k),
-        room=np.zeros(k),
-        size=np.zeros(k, np.int32),
-        score=np.zeros(width),
-        step=np.zeros(width),
-        moved=np.zeros(width, np.int32),
-    )
+        h=np.zeros((n_edges, 4)), mu=np.zeros((n_edges, 4)), code=np.zeros(n_edges, np.int8),
+        up=np.zeros((k, 2)), ends=np.zeros((k, 4)), pick=np.zeros(n_edges, np.int8),
+        to=np.zeros(k, np.int8), away=np.zeros(k, np.int8), changed=np.zeros(n_edges, np.int32),
+        part=np.zeros(k, np.int32), gain=np.zeros(k), room=np.zeros(k), size=np.zeros(k, np.int32),
+        score=np.zeros(width), step=np.zeros(width), moved=np.zeros(width, np.int32),
+    )  # fmt: skip

@@ -26,16 +26,14 @@ def solve(
     Y: Any,
     parent: Any,
     *,
-    C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     competitors: str = "all",
     negative: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **made: Any,
 ) -> Fitted:
     """Train on rows of features and closed label sets Y.
 
@@ -44,10 +42,10 @@ def solve(
     features : (4 n n_edges, n_features) CSR; row (i n_edges + e) 4 + u is phi_e^u(x_i), edges in
         the order of `losses.markov_edges`. Rows of codes 0 and 1 of a top edge are not looked at.
     competitors, negative : as in `hm3_local.solve`
+    made : C, sample_weight and dtype of `hm3_rows.prepare`
     """
     none = sp.csr_array((len(Y), 0))
-    made = {"C": C, "sample_weight": sample_weight, "precomputed": False, "dtype": dtype}
-    problem = prepare(none, Y, parent, **made)
+    problem = prepare(none, Y, parent, precomputed=False, **made)
     how = {"loss": loss, "root_edges": root_edges, "competitors": competitors}
     task = hm3_labelings.task(problem, features, others=negative, **how)
     fitted, v = hm3_labelings.learn(task, tol=tol, max_iter=max_iter, seed=seed)

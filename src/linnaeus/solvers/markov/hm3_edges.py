@@ -43,18 +43,15 @@ def solve(
     Y: Any,
     parent: Any,
     *,
-    C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     share: str = "neighbours",
     local: Sequence[Any] | None = None,
-    precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
     executor: Executor | None = None,
+    **made: Any,
 ) -> Fitted:
     """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
 
@@ -63,8 +60,8 @@ def solve(
     share : who carries a node's loss "delta", see `losses.edge_losses`
     local : features of each edge besides X, see `hm3_local`
     executor : where edges are solved side by side
+    made : C, sample_weight, precomputed and dtype of `hm3_rows.prepare`
     """
-    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
     problem, edges, local = prepare_local(X, Y, parent, root_edges, local, **made)
     taxonomy, y, cost, data = problem
     tables = edge_losses(taxonomy, y, loss, root_edges, share)

@@ -30,15 +30,9 @@ from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_labelings_fast as fast
+from linnaeus.solvers.markov import hm3_rows
 from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
-from linnaeus.solvers.markov.hm3_rows import (
-    COMPETITORS,
-    MarkovProblem,
-    Source,
-    check_competitors,
-    edge_codes,
-    run,
-)
+from linnaeus.solvers.markov.hm3_rows import MarkovProblem, Source, edge_codes, run
 from linnaeus.solvers.markov.labelings_fast import Pool, multipliers
 from linnaeus.solvers.numerics.examples import Rows
 
@@ -58,7 +52,7 @@ def task(
     problem: MarkovProblem, phi: Any, *, loss: str, root_edges: str, competitors: str, others: bool
 ) -> LabelingsTask:
     """Gather the arrays; `competitors` and the shape of phi are checked."""
-    check_competitors(competitors)
+    hm3_rows.check_competitors(competitors)
     taxonomy, y, cost, data = problem
     edges = markov_edges(taxonomy.tree, root_edges)
     forest = Forest.of(edges)
@@ -85,7 +79,7 @@ class Learner:
         model, n_edges = task.model, task.edges.child.size
         (n, k), codes = model.truth.shape, model.codes
         if model.others:
-            mode = COMPETITORS[int(model.consistent)]
+            mode = hm3_rows.COMPETITORS[int(model.consistent)]
             first = max_sum_except(task.edges, model.tables, model.truth, mode).labels
             codes = edge_codes(first, task.edges)
         self.pool = Pool.of(codes, model.cost, max(n, 2 * STEPS))

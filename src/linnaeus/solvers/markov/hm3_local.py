@@ -42,18 +42,15 @@ def solve(
     Y: Any,
     parent: Any,
     *,
-    C: float = 1.0,
     loss: str = "delta",
     root_edges: str = "none",
     competitors: str = "all",
     local: Sequence[Any] | None = None,
     negative: bool = False,
-    precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **made: Any,
 ) -> Fitted:
     """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
 
@@ -63,8 +60,8 @@ def solve(
     local : features of each edge besides X, linear only: for every edge a matrix with a row per
         example, or None; their weights come from `local_weights`
     negative : whether slacks may be negative
+    made : C, sample_weight, precomputed and dtype of `hm3_rows.prepare`
     """
-    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
     problem, _, blocks = prepare_local(X, Y, parent, root_edges, local, **made)
     phi = None if blocks is None else additive_features(blocks, len(problem.y))
     how = {"loss": loss, "root_edges": root_edges, "competitors": competitors}

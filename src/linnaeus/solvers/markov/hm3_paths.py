@@ -38,14 +38,11 @@ def solve(
     Y: Any,
     parent: Any,
     *,
-    C: float = 1.0,
     loss: str = "delta",
-    precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **made: Any,
 ) -> Fitted:
     """Train on features X, or a kernel matrix if `precomputed`, and closed label sets Y.
 
@@ -53,8 +50,8 @@ def solve(
     `inference.closed_argmax`.
 
     loss : "delta", or the scaling of H: "unif", "sibl" or "subtree"
+    made : C, sample_weight, precomputed and dtype of `hm3_rows.prepare`
     """
-    made = {"C": C, "sample_weight": sample_weight, "precomputed": precomputed, "dtype": dtype}
     taxonomy, z, cost, data = prepare(X, Y, parent, **made)
     a, up = np.ascontiguousarray(path_losses(taxonomy, z, loss)), taxonomy.tree.parent
     full = cost[:, None] * z
@@ -73,7 +70,7 @@ def solve(
         visits(data.inputs, up, a, order, cost, STEPS, mu, W, work)
 
     at, rounds = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
-    weights, N = W if data.linear else None, (full - mu).astype(dtype)
+    weights, N = W if data.linear else None, (full - mu).astype(data.dtype)
     return Fitted.of(N, weights, at, rounds)
 
 

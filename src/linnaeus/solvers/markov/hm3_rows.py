@@ -65,18 +65,14 @@ class MarkovProblem(NamedTuple):
 
 
 def prepare(
-    X: Any,
-    Y: Any,
-    parent: Any,
-    *,
-    C: float,
-    sample_weight: Any,
-    precomputed: bool,
-    dtype: Any,
-) -> MarkovProblem:
+    X: Any, Y: Any, parent: Any, *, C: float = 1.0, sample_weight: Any = None,
+    precomputed: bool = False, dtype: Any = np.float64,
+) -> MarkovProblem:  # fmt: skip
     """The problem, once its parts are seen to fit.
 
     X : (n, d) features, or the (n, n) kernel matrix if `precomputed`;   Y : (n, n_nodes) 0/1
+    C, sample_weight : cost of a unit of slack, and a factor of it for each example
+    dtype : of weights, kernel and nu
     """
     y = np.ascontiguousarray(Y, dtype=np.int8)
     taxonomy = Taxonomy.from_parents({j: None if p < 0 else int(p) for j, p in enumerate(parent)})
@@ -128,14 +124,9 @@ def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
 
 
 def run(
-    certify: Callable[[], Certificate],
-    visit: Callable[[npt.NDArray[np.int64]], None],
-    *,
-    tol: float,
-    max_iter: int,
-    seed: int,
-    floor: float = FLOOR,
-) -> tuple[Certificate, Rounds]:
+    certify: Callable[[], Certificate], visit: Callable[[npt.NDArray[np.int64]], None], *,
+    tol: float, max_iter: int, seed: int, floor: float = FLOOR,
+) -> tuple[Certificate, Rounds]:  # fmt: skip
     """Certify and visit: in random order, until the gap is at most tol max(floor, |objective|).
 
     After a first visit to all, examples whose gap is too small to matter wait for the next

@@ -65,6 +65,41 @@ def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
     return np.asarray(square.sum(axis=1), dtype=np.float64).ravel() + bias**2
 
 
+def unit_scale(largest: float, what: str) -> float:
+    """A power of two by which features far from 1 are divided; else 1.
+
+    With x = scale x', w' = scale w and u' = scale^2 u, for multipliers u, the problem is the same,
+    with scale^2 C.
+
+    largest : the size of the largest feature; what : its name, should it not be finite
+    """
+    if not np.isfinite(largest):
+        raise UserError(f"{what} is {largest}. Replace it by a finite number.")
+    exponent = int(np.frexp(largest)[1])
+    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, exponent - 1))
+
+
+def starts(room: Any) -> npt.NDArray[np.int64]:
+    """Where lists with so much room begin, one after the other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
+
+
+def with_more_room(lists: Any, names: tuple[str, ...], most: float = np.inf) -> Any:
+    """Lists of examples with twice the room for those that want more, at most `most`.
+
+    lists : a named tuple with `begin`, `wants` and the arrays `names`, in which the lists lie
+    """
+    if not lists.wants.any():
+        return lists
+    room = np.diff(lists.begin)
+    begin = starts(np.where(lists.wants, np.minimum(2 * room, most), room))
+    at = np.repeat(begin[:-1] - lists.begin[:-1], room) + np.arange(lists.begin[-1])
+    moved = {name: np.zeros(begin[-1], getattr(lists, name).dtype) for name in names}
+    for name, array in moved.items():
+        array[at] = getattr(lists, name)
+    return lists._replace(begin=begin, wants=np.zeros_like(lists.wants), **moved)
+
+
 class Solution(NamedTuple):
     """Weights of every class, with the certificate of every class.
 

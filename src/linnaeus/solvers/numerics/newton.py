@@ -145,13 +145,10 @@ def _direction(
 
 
 def conjugate_gradients(
-    product: Callable[[FloatArray], FloatArray],
-    precondition: Callable[[FloatArray], FloatArray],
-    dot: Callable[[FloatArray, FloatArray], Values],
-    residual: FloatArray,
-    going: Callable[[FloatArray, Values], npt.NDArray[np.bool_]],
-    limit: int,
-) -> tuple[FloatArray, int]:
+    product: Callable[[FloatArray], FloatArray], precondition: Callable[[FloatArray], FloatArray],
+    dot: Callable[[FloatArray, FloatArray], Values], residual: FloatArray,
+    going: Callable[[FloatArray, Values], npt.NDArray[np.bool_]], limit: int,
+) -> tuple[FloatArray, int]:  # fmt: skip
     """Approach the solution p of H p = residual, which is overwritten, for m systems side by side.
 
     going : which systems to go on with, from their residuals r and <r, M^-1 r>

@@ -85,15 +85,9 @@ def build(X: sp.csr_array | None, K: Any, Y: sp.csr_array, classes: Classes) -> 
 
 
 def run(
-    problem: OnlineProblem,
-    W: FloatArray,
-    rule: str,
-    *,
-    max_iter: int = 1,
-    shuffle: bool = False,
-    seed: int = 0,
-    n_before: int = 0,
-) -> PerceptronRun:
+    problem: OnlineProblem, W: FloatArray, rule: str, *, max_iter: int = 1, shuffle: bool = False,
+    seed: int = 0, n_before: int = 0,
+) -> PerceptronRun:  # fmt: skip
     """Pass over the examples until a pass has no update; W is the state, changed in place.
 
     W : (n_features, n_attributes); for a kernel matrix (n_attributes, n) scores of the examples

@@ -28,25 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.errors import check_choice
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking import ranking_svm_interior as interior
-from linnaeus.solvers.ranking.ranking_svm_pairs import (
-    Numbers,
-    Setting,
-    Values,
-    begun,
-    check_choice,
-    filled_lists,
-    listed,
-    make_room,
-    make_work,
-    rounding,
-    setup,
-)
-from linnaeus.taxonomy import Taxonomy
+from linnaeus.solvers.ranking import ranking_svm_pairs
+from linnaeus.solvers.ranking.ranking_svm_pairs import Numbers, Setting, Values
 
 ROUNDS = 4  # pairs that may join at one visit
 STEPS = 10  # pairwise steps after each
@@ -83,18 +72,12 @@ def solve(
     attributes: sp.csr_array,
     loss: ClassLoss,
     *,
-    C: float = 1.0,
-    slack: str = "example",
-    rescale: str = "slack",
-    precomputed: bool = False,
-    taxonomy: Taxonomy | None = None,
-    sample_weight: Any = None,
     start: Ranking | None = None,
     tol: float = 1e-2,
     stop: str = "gap",
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Ranking:
     """The weights of all attributes.
 
@@ -103,27 +86,26 @@ def solve(
     X : (n, d) csr_array, or the (n, n) kernel matrix where `precomputed`
     Y : (n, n_classes) 0/1 csr_array of labels; rows with none or all are no examples
     attributes : (n_classes, n_attributes) csr_array
-    taxonomy : given where `loss` is one of its named losses, of its leaves: for a faster search
-    sample_weight : (n,) factors of C
     start : an earlier solution of the same examples and classes, for another C say
     tol, stop : stop when the duality gap is at most this part of the objective ("gap"), or when
         psi is at most this ("psi")
     max_iter : largest number of passes over the examples
-    dtype : of the weights; multipliers and sums are float64
+    given : what `ranking_svm_pairs.setup` takes: C; slack for each "example" or "pair"; rescale,
+        the "slack" or the "margin"; precomputed; taxonomy, where `loss` is one of its named
+        losses, of its leaves, for a faster search; sample_weight, (n,) factors of C; dtype of the
+        weights (multipliers and sums are float64)
 
     Examples
     --------
     >>> from linnaeus.losses import zero_one
+    >>> from linnaeus.taxonomy import Taxonomy
     >>> flat = Taxonomy.flat("abc")
     >>> X = Y = sp.csr_array(np.eye(3))
     >>> found = solve(X, Y, sp.csr_array(np.eye(3)), zero_one(flat), tol=1e-9)
     >>> found.W.round(3).tolist(), round(found.objective, 3)
     ([[0.667, -0.333, -0.333], [-0.333, 0.667, -0.333], [-0.333, -0.333, 0.667]], 1.0)
     """
-    setting = setup(
-        X, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=precomputed,
-        taxonomy=taxonomy, sample_weight=sample_weight, dtype=dtype,
-    )  # fmt: skip
+    setting = ranking_svm_pairs.setup(X, Y, attributes, loss, **given)
     check_choice("stop", stop, ("gap", "psi"))
     descent = Descent(setting, start, seed, Rounds(max_iter, tol, unit=setting.scale**2), stop)
     descent.run()
@@ -147,8 +129,8 @@ class Descent:
         n, s = self.problem.cost.size, setting.shape[3]
         kernel = self.problem.K.size > 0
         self.W = np.zeros((s, n) if kernel else (setting.shape[2], s), dtype=setting.dtype)
-        self.restart(begun(setting, None if start is None else start.pairs))
-        self.floor = rounding(setting)
+        self.restart(ranking_svm_pairs.begun(setting, None if start is None else start.pairs))
+        self.floor = ranking_svm_pairs.rounding(setting)
         self.sums = np.zeros(6)
         self.slack, self.psi, self.pair = np.zeros(n), np.zeros(n), np.zeros((n, 2), np.int32)
         self.rng, self.n_full = np.random.default_rng(seed), 0
@@ -211,8 +193,8 @@ class Descent:
         self.rounds.n += 1
         self.spent += float(self.entries[order].sum()) + VISIT * order.size
         if self.lists.wants.any():
-            self.lists = make_room(self.lists)
-            self.work = make_work(self.setting, self.lists)
+            self.lists = ranking_svm_pairs.make_room(self.lists)
+            self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
 
     def short_pass(self) -> None:
         """Visit the examples over their listed pairs."""
@@ -232,7 +214,7 @@ class Descent:
         if self.space is None:
             self.space = interior.Space(self.setting)
         q = self.setting.shape[1]
-        row, at = listed(self.lists)
+        row, at = ranking_svm_pairs.listed(self.lists)
         code = self.lists.y[at].astype(np.int64) * q + self.lists.z[at]
         before, shape = self.pool.nnz, self.pool.shape
         self.pool = self.pool + sp.csr_array((np.ones(row.size), (row, code)), shape)
@@ -250,8 +232,8 @@ class Descent:
 
     def restart(self, a: sp.csr_array) -> None:
         """Begin again with other multipliers, (n, n_classes^2)."""
-        self.lists = filled_lists(self.setting, a)
-        self.work = make_work(self.setting, self.lists)
+        self.lists = ranking_svm_pairs.filled_lists(self.setting, a)
+        self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
         self.W[:] = 0.0
         fast.add_lists(self.problem, self.lists, self.W, self.work)
 
@@ -285,7 +267,7 @@ class Descent:
         setting, problem, lists = self.setting, self.problem, self.lists
         n, q = setting.shape[:2]
         factor = setting.scale**2
-        row, at = listed(lists)
+        row, at = ranking_svm_pairs.listed(lists)
         y, z = lists.y[at].astype(np.int64), lists.z[at].astype(np.int64)
         a = lists.a[at] / factor
         alpha = a if problem.margin else a * lists.loss[at]

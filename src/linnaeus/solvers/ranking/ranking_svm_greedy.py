@@ -17,18 +17,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.errors import check_choice
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
+from linnaeus.solvers.ranking import ranking_svm_pairs as pairs
 from linnaeus.solvers.ranking.ranking_svm import Descent, Ranking
-from linnaeus.solvers.ranking.ranking_svm_pairs import (
-    Values,
-    check_choice,
-    make_room,
-    make_work,
-    setup,
-)
 
 EXACT = 100_000  # steps to settle an example, at most
 SWEEPS = 10_000  # over all lists in 8b, at most
@@ -42,29 +37,23 @@ def solve(
     loss: ClassLoss,
     *,
     step: str = "8a",
-    C: float = 1.0,
-    slack: str = "example",
-    rescale: str = "slack",
     precomputed: bool = False,
-    sample_weight: Any = None,
     tol: float = 1e-2,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
+    **given: Any,
 ) -> Ranking:
     """The same problem as `ranking_svm.solve`.
 
     step : what is made optimal at a time, "8a" (one example) or "8b" (all lists)
     tol : stop when psi is at most this
     max_iter : steps at most, for each example in the mean
+    given : C, slack, rescale, sample_weight and dtype, as there
 
     Records of the trace also say which example and which pair was taken.
     """
     check_choice("step", step, ("8a", "8b"))
     K = X if precomputed else (X @ X.T).toarray()
-    setting = setup(
-        K, Y, attributes, loss, C=C, slack=slack, rescale=rescale, precomputed=True, taxonomy=None,
-        sample_weight=sample_weight, dtype=dtype,
-    )  # fmt: skip
+    setting = pairs.setup(K, Y, attributes, loss, precomputed=True, **given)
     rounds = Rounds(max_iter * setting.live.size, tol, unit=setting.scale**2)
     descent = Descent(setting, None, 0, rounds, "psi")
     descent.certify()
@@ -84,8 +73,8 @@ def solve(
 def _step(descent: Descent, i: int, y: int, z: int, step: str) -> None:
     loss = float(descent.setting.losses.loss.pairs([y], [z])[0])
     if not fast.enter(descent.lists, i, y, z, loss) and descent.lists.wants[i]:
-        descent.lists = make_room(descent.lists)
-        descent.work = make_work(descent.setting, descent.lists)
+        descent.lists = pairs.make_room(descent.lists)
+        descent.work = pairs.make_work(descent.setting, descent.lists)
         fast.enter(descent.lists, i, y, z, loss)
     _settle(descent, [i], descent.floor)
     least = np.maximum(descent.floor, PART * descent.psi[i])
@@ -96,7 +85,7 @@ def _step(descent: Descent, i: int, y: int, z: int, step: str) -> None:
             break
 
 
-def _settle(descent: Descent, examples: list[int], least: Values) -> None:
+def _settle(descent: Descent, examples: list[int], least: pairs.Values) -> None:
     """Make the lists of examples optimal, one after the other."""
     settle: Any = box_fast.settle_one if descent.setting.box else fast.settle_one
     for i in examples:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.losses import ClassLoss
+from linnaeus.solvers.numerics import examples
 from linnaeus.solvers.numerics.examples import Rows, example_weights
 from linnaeus.solvers.ranking import ranking_svm_fast as fast
 from linnaeus.solvers.ranking import ranking_svm_pairs_fast as pairs_fast
@@ -117,10 +118,11 @@ class Setting(NamedTuple):
 
 
 def setup(
-    X: Any, Y: sp.csr_array, attributes: sp.csr_array, loss: ClassLoss, *, C: float, slack: str,
-    rescale: str, precomputed: bool, taxonomy: Taxonomy | None, sample_weight: Any, dtype: Any,
+    X: Any, Y: sp.csr_array, attributes: sp.csr_array, loss: ClassLoss, *, C: float = 1.0,
+    slack: str = "example", rescale: str = "slack", precomputed: bool = False,
+    taxonomy: Taxonomy | None = None, sample_weight: Any = None, dtype: Any = np.float64,
 ) -> Setting:  # fmt: skip
-    """Check and arrange."""
+    """Check and arrange what `ranking_svm.solve` was given."""
     check_choice("slack", slack, ("example", "pair"))
     check_choice("rescale", rescale, ("slack", "margin"))
     n, q = Y.shape
@@ -128,7 +130,9 @@ def setup(
     count = np.diff(Y.indptr)
     live = np.flatnonzero((count > 0) & (count < q) & (cost > 0))
     Y, cost = sp.csr_array(Y[live]), cost[live]
-    scale = _scale(X, precomputed)
+    data = np.diagonal(X) if precomputed else X.data
+    largest = float(max(data.max(initial=0.0), -data.min(initial=0.0)))
+    scale = examples.unit_scale(largest**0.5 if precomputed else largest, "A feature")
     if precomputed:
         K = X if live.size == n else X[np.ix_(live, live)]
         K = np.ascontiguousarray(K / scale**2 if scale != 1.0 else K, dtype=dtype)
@@ -152,31 +156,11 @@ def setup(
     )
 
 
-def check_choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    """Refuse what is not known."""
-    if value not in known:
-        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
-
-
-def _scale(X: Any, precomputed: bool) -> float:
-    """A power of two by which features far from 1 are divided; else 1.
-
-    With x = scale x', w' = scale w and a' = scale^2 a the problem is the same, with scale^2 C.
-    """
-    data = np.diagonal(X) if precomputed else X.data
-    largest = float(max(data.max(initial=0.0), -data.min(initial=0.0)))
-    if not np.isfinite(largest):
-        raise UserError(f"A feature is {largest}. Replace it by a finite number.")
-    largest = largest**0.5 if precomputed else largest
-    exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, exponent - 1))
-
-
 def listed(lists: fast.Lists) -> tuple[Numbers, Numbers]:
     """The example and the slot of every pair listed."""
     row = np.repeat(np.arange(lists.size.size), lists.size)
-    begin = _begin(lists.size)
-    return row, np.arange(row.size) + np.repeat(lists.begin[:-1] - begin[:-1], lists.size)
+    before = examples.starts(lists.size)[:-1]
+    return row, np.arange(row.size) + np.repeat(lists.begin[:-1] - before, lists.size)
 
 
 def begun(setting: Setting, start: sp.csr_array | None) -> sp.csr_array:
@@ -207,7 +191,7 @@ def filled_lists(setting: Setting, a: sp.csr_array) -> fast.Lists:
     """Lists that hold the multipliers a, (n, n_classes^2)."""
     problem, q = setting.problem, setting.shape[1]
     size, labels = np.diff(a.indptr).astype(np.int64), np.diff(problem.y_begin)
-    begin = _begin(np.maximum(np.minimum(labels * (q - labels), ROOM), size))
+    begin = examples.starts(np.maximum(np.minimum(labels * (q - labels), ROOM), size))
     idle = np.zeros(size.size, bool), np.zeros(size.size, np.int64)
     y, z = (np.zeros(begin[-1], dtype=np.int32) for _ in range(2))
     lists = fast.Lists(begin, size, y, z, np.zeros(begin[-1]), np.zeros(begin[-1]), *idle)
@@ -215,10 +199,6 @@ def filled_lists(setting: Setting, a: sp.csr_array) -> fast.Lists:
     y[at], z[at] = np.divmod(a.indices, q)
     lists.loss[at], lists.a[at] = setting.losses.loss.pairs(y[at], z[at]), a.data
     return lists
-
-
-def _begin(room: Any) -> Numbers:
-    return np.concatenate([[0], np.cumsum(room)]).astype(np.int64)
 
 
 def rounding(setting: Setting) -> Values:
@@ -237,17 +217,8 @@ def rounding(setting: Setting) -> Values:
 
 def make_room(lists: fast.Lists) -> fast.Lists:
     """Twice the room for the examples that want more."""
-    if not lists.wants.any():
-        return lists
-    room = np.diff(lists.begin)
-    begin = _begin(np.where(lists.wants, 2 * room, room))
-    at = np.repeat(begin[:-1] - lists.begin[:-1], room) + np.arange(lists.a.size)
-    moved = {}
-    for name in ("y", "z", "loss", "a"):
-        old = getattr(lists, name)
-        moved[name] = np.zeros(begin[-1], dtype=old.dtype)
-        moved[name][at] = old
-    return lists._replace(begin=begin, wants=np.zeros_like(lists.wants), **moved)
+    wider: fast.Lists = examples.with_more_room(lists, ("y", "z", "loss", "a"))
+    return wider
 
 
 def make_work(setting: Setting, lists: fast.Lists) -> fast.RankingWork:

@@ -34,14 +34,8 @@ from scipy.optimize import minimize
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot_fast as fast
-from linnaeus.solvers.recursive.ot_nodes import (
-    Coupling,
-    Looks,
-    TransferForest,
-    TransferProblem,
-    Values,
-    factors,
-)
+from linnaeus.solvers.recursive import ot_nodes
+from linnaeus.solvers.recursive.ot_nodes import Coupling, TransferForest, TransferProblem, Values
 
 STEPS = 20  # in one visit of an example, at most
 ENOUGH = 0.1  # part of the violation at which a visit ends
@@ -65,22 +59,18 @@ def solve(
     forest: TransferForest,
     K: Coupling,
     *,
-    C: float = 1.0,
-    bias: float = 0.0,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Solution:
     """The weights of the nodes of the forest, for examples of the classes t.
 
-    bias : size of the constant feature, regularised like any other; 0 for none
-    sample_weight : (n,); c_k = C weight_k / sum of the weights
     max_iter : sweeps over the examples
+    given : C, bias, sample_weight and dtype of `TransferProblem.of`
     """
-    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
-    run = _Ascent(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
+    problem = TransferProblem.of(X, t, forest, K, **given)
+    run = _Ascent(problem, seed, ot_nodes.Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.weights(), run.looks)
 
@@ -88,7 +78,7 @@ def solve(
 class _Ascent:
     """The multipliers, the signs and the weights that they make, while they get better."""
 
-    def __init__(self, problem: TransferProblem, seed: int, looks: Looks) -> None:
+    def __init__(self, problem: TransferProblem, seed: int, looks: ot_nodes.Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.rows, self.bias, self.arrays = problem.rows, problem.bias, problem.arrays
         n_pairs = int(problem.room[self.arrays.cls].sum())
@@ -136,7 +126,7 @@ class _Ascent:
         fast.collect(self.rows, self.bias, self.arrays, self.state, self.local, V)
         if above.size:
             self.signs = best_signs(self.forest, self.K, V, self.signs)
-            self.state.D[:], self.state.L[:] = factors(self.forest, self.K, self.signs)
+            self.state.D[:], self.state.L[:] = ot_nodes.factors(self.forest, self.K, self.signs)
         fast.up(ptr, above, self.state.D, self.state.L, V)
 
     def _look(self) -> None:
@@ -164,7 +154,7 @@ def best_signs(forest: TransferForest, K: Coupling, V: Any, start: Values) -> Va
     size = float(np.einsum("jf,jf,f->", R, R, 1.0 / K.own)) or 1.0
 
     def value(signs: Values) -> tuple[float, Values]:
-        D, L = factors(forest, K, signs)
+        D, L = ot_nodes.factors(forest, K, signs)
         Y = R.copy()
         fast.up(forest.ptr, forest.above, D, L, Y)
         own, pairs = np.zeros(forest.size), np.zeros_like(signs)

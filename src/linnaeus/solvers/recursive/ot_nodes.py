@@ -165,10 +165,13 @@ class TransferProblem(NamedTuple):
 
     @classmethod
     def of(
-        cls, X: sp.csr_array, t: Any, forest: TransferForest, K: Coupling, C: float, bias: float,
-        sample_weight: Any, dtype: Any,
+        cls, X: sp.csr_array, t: Any, forest: TransferForest, K: Coupling, C: float = 1.0,
+        bias: float = 0.0, sample_weight: Any = None, dtype: Any = np.float64,
     ) -> TransferProblem:  # fmt: skip
-        """c_k = C weight_k / sum of the weights."""
+        """The problem of examples of the classes t; c_k = C weight_k / sum of the weights.
+
+        bias : size of the constant feature, regularised like any other; 0 for none
+        """
         X, t, weight = weighted_examples(X, np.asarray(t, dtype=np.int64), C, sample_weight)
         norms = squared_norms(X, bias)
         scale = 2.0 ** round(0.5 * math.log2(norms.max(initial=0.0) or 1.0))

@@ -32,15 +32,8 @@ import scipy.sparse as sp
 
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics.examples import Solution
-from linnaeus.solvers.recursive import ot_fast, ot_rda_fast
-from linnaeus.solvers.recursive.ot_nodes import (
-    Coupling,
-    Looks,
-    TransferForest,
-    TransferProblem,
-    Values,
-    factors,
-)
+from linnaeus.solvers.recursive import ot_fast, ot_nodes, ot_rda_fast
+from linnaeus.solvers.recursive.ot_nodes import Coupling, TransferForest, TransferProblem, Values
 
 LOOKS = 1.2  # passes between two looks grow by this factor
 HALVINGS = 60  # of the interval that holds sigma
@@ -63,20 +56,17 @@ def solve(
     forest: TransferForest,
     K: Coupling,
     *,
-    C: float = 1.0,
-    bias: float = 0.0,
-    sample_weight: Any = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
-    dtype: Any = np.float64,
     seed: int = 0,
+    **given: Any,
 ) -> Solution:
     """The weights of the nodes of the forest, as `ot.solve` gives them.
 
     The answer is the best of the iterates and averages that were looked at.
     """
-    problem = TransferProblem.of(X, t, forest, K, C, bias, sample_weight, dtype)
-    run = Averaging(problem, seed, Looks(max_iter, tol, unit=problem.scale**2))
+    problem = TransferProblem.of(X, t, forest, K, **given)
+    run = Averaging(problem, seed, ot_nodes.Looks(max_iter, tol, unit=problem.scale**2))
     run.run()
     return problem.solution(run.best, run.looks)
 
@@ -116,7 +106,7 @@ def steps(problem: TransferProblem) -> int:
 class Averaging:
     """The averages, the best weights and the certificate, pass by pass."""
 
-    def __init__(self, problem: TransferProblem, seed: int, looks: Looks) -> None:
+    def __init__(self, problem: TransferProblem, seed: int, looks: ot_nodes.Looks) -> None:
         self.problem, self.forest, self.K = problem, problem.forest, problem.K
         self.sigma = convexity(self.forest, self.K)
         self.beta = max(0.0, curvature(self.forest, self.K) - self.sigma)
@@ -166,7 +156,7 @@ class Averaging:
     def bound(self) -> float:
         """The least value of the mean quadratic, a lower bound of the optimum."""
         mean, forest = self.mean, self.forest
-        D, L = factors(forest, self.K, mean.signs / self.looks.n)
+        D, L = ot_nodes.factors(forest, self.K, mean.signs / self.looks.n)
         U = mean.V / self.looks.n
         ot_fast.up(forest.ptr, forest.above, D, L, U)
         own, _ = self.problem.products(U)

@@ -25,16 +25,8 @@ from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.linear.logistic import LANES
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, weighted_examples
-from linnaeus.solvers.recursive import rr_lr_tree
-from linnaeus.solvers.recursive.alternation import (
-    Alternation,
-    Measured,
-    Parts,
-    Structure,
-    dot,
-    joint_answer,
-    means,
-)
+from linnaeus.solvers.recursive import alternation, rr_lr_tree
+from linnaeus.solvers.recursive.alternation import Alternation, Measured, Parts, Structure
 
 PAIRS = 1 << 26  # examples times classes up to which all are solved at once: 1 GB in float64
 PASSES = 20  # over the data that count as a round, when all classes are solved at once
@@ -142,7 +134,7 @@ class _LogisticLeaves:
         """Solve the leaves of a group, from where they were."""
         here = self.groups[group]
         close = max(min(0.1 * gap, 0.1 * 0.3**n_rounds), 1e-4 * self.tol)
-        m = means(self.structure.mix, here, W_I)
+        m = alternation.means(self.structure.mix, here, W_I)
         found = self.solve_leaves(here, m, self.solutions.get(group), close)
         last = found.intercept / self.bias if self.bias else np.zeros(here.size)
         self.solutions[group] = found
@@ -156,14 +148,14 @@ class _LogisticLeaves:
         parts: Parts = []
         for here, W in self.parts():
             value, V = self.measure_leaves(here, W)
-            away, U = W - means(self.structure.mix, here, W_I), V / S[here, None]
+            away, U = W - alternation.means(self.structure.mix, here, W_I), V / S[here, None]
             away2[here] = np.einsum("ij,ij->i", away, away)
             norm2[here] = np.einsum("ij,ij->i", U, U)
-            loss, gain = loss + value, gain + value + dot(W, V)
+            loss, gain = loss + value, gain + value + alternation.dot(W, V)
             parts.append((here, U))
         return Measured(loss, gain, away2, norm2, parts)
 
 
 def _tree_answer(answer: rr_lr_tree.TreeAnswer, bias: float) -> Joint:
     values, n_rounds = (answer.objective, answer.dual), -(-answer.n_passes // PASSES)
-    return joint_answer(answer.W_T, answer.W_I, values, bias, answer.trace, n_rounds)
+    return alternation.joint_answer(answer.W_T, answer.W_I, values, bias, answer.trace, n_rounds)

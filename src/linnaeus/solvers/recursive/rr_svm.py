@@ -54,13 +54,12 @@ class Visit(NamedTuple):
 
 
 def visit_leaves(
-    indptr: Any, indices: Any, data: Any, norm2: Any, row_cost: Any, n_features: Any, W_I: Any,
-    mix: Any, leaf: Leaf,
-) -> Visit:  # fmt: skip
+    rows: Rows, norm2: Any, row_cost: Any, n_features: Any, W_I: Any, mix: Any, leaf: Leaf
+) -> Visit:
     """One step of a block of leaves around the present mean: measure, then descend."""
     mean = means(mix, leaf.columns, W_I) if W_I.size else None
     task = leaf.task._replace(mean=mean)
-    run = svm.SvmRun(Rows(indptr, indices, data), norm2, row_cost, int(n_features), task)
+    run = svm.SvmRun(rows, norm2, row_cost, int(n_features), task)
     lanes = run.alpha.shape[1]
     if leaf.alpha is None:  # the first visit: from nothing
         zero = np.zeros(lanes)
@@ -78,7 +77,7 @@ def visit_leaves(
         if leaf.n_epochs == 0:
             return Visit(leaf.alpha, leaf.U, loss, conj, size)
         run.descend(leaf.n_epochs)
-    U = np.empty((lanes, run.W.shape[0] + 1), dtype=data.dtype)
+    U = np.empty((lanes, run.W.shape[0] + 1), dtype=rows.data.dtype)
     U[:, :-1], U[:, -1] = run.W.T, run.w_bias
     if mean is not None:
         U -= mean

@@ -140,11 +140,9 @@ class Swept(NamedTuple):
     size: float  # sum a y z = tr(V' W)
 
 
-def first_visit(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any, lanes: Lanes
-) -> Step:
+def first_visit(rows: Rows, norm2: Any, weight: Any, D: Any, lanes: Lanes) -> Step:
     """From nothing: epochs over the positives and a sample, then one over everybody."""
-    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    dtype, opt = rows.data.dtype, lanes.options
     n, width = lanes.positives.shape
     B = lanes.B.toarray()
     K = (B @ B.T + np.diag(lanes.over_S)).astype(dtype)
@@ -161,22 +159,19 @@ def first_visit(
     return Step(duals, np.zeros_like(duals.a), part_of(V, lanes), size, np.full(2, np.inf))
 
 
-def visit(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
-    task: tuple[Lanes, Duals, int],
-) -> Step:  # fmt: skip
+def visit(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals, int]) -> Step:
     """Every class of a block once, in random order."""
     lanes, old, cycle = task
     opt = lanes.options
-    names = old.names or Names.of(old.ptr, old.rows, indptr, indices, lanes.n_features)
+    names = old.names or Names.of(old.ptr, old.rows, rows.indptr, rows.indices, lanes.n_features)
     duals = old._replace(live=old.live.copy(), order=old.order.copy(), a=old.a.copy(), names=names)
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
-    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(data.dtype)
+    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(rows.data.dtype)
     common, measured = D[lanes.inner], np.zeros((2, k.size))
     draws = rng.random(int(np.diff(duals.ptr).max(initial=0)))
     B, k_bias = lanes.B, opt.own(k, lanes.over_S)
     size = fast.visit(
-        rng.permutation(k.size), fast.JointRows(indptr, indices, data, norm2, weight),
+        rng.permutation(k.size), fast.JointRows(*rows, norm2, weight),
         fast.JointDuals(*duals[:-1], *names), lanes.loss(RELAX),
         fast.JointLanes(B.indptr, B.indices, B.data, lanes.over_S, k, k_bias),
         draws, common, measured,
@@ -185,13 +180,10 @@ def visit(
     return Step(duals, old.a, common, size, measured.sum(axis=1))
 
 
-def sweep(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
-    task: tuple[Lanes, Duals],
-) -> Swept:  # fmt: skip
+def sweep(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]) -> Swept:
     """The exact loss and gap of a block, who matters now, and its part of D."""
     lanes, duals = task
-    rows, dtype, opt = Rows(indptr, indices, data), data.dtype, lanes.options
+    dtype, opt = rows.data.dtype, lanes.options
     n, width = lanes.positives.shape
     alpha, sign = duals.dense(n), signs(lanes)
     W, w_bias = weights(rows, D, lanes, alpha, sign)
@@ -215,19 +207,16 @@ class Alone(NamedTuple):
     objective: float  # of the classes, without 1/2 ||D||^2
 
 
-def descend(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
-    task: tuple[Lanes, Duals, float],
-) -> Alone:  # fmt: skip
+def descend(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals, float]) -> Alone:
     """The certificate of a block; then its best weights for this D, to a part of `tol`."""
     lanes, duals, tol = task
     opt, d = lanes.options, lanes.n_features
     flat = svm.SvmOptions(opt.squared, opt.bias, tol, 0, opt.seed, 0.0, True)
     mean = np.asarray(lanes.B @ D[lanes.inner])
     cost = lanes.cost * lanes.over_S
-    start = sp.csr_array(duals.dense(indptr.size - 1) * lanes.over_S)
+    start = sp.csr_array(duals.dense(rows.indptr.size - 1) * lanes.over_S)
     run = svm.SvmRun(
-        Rows(indptr, indices, data), norm2 + data.dtype.type(opt.bias) ** 2, weight, d,
+        rows, norm2 + rows.data.dtype.type(opt.bias) ** 2, weight, d,
         svm.SvmTask(lanes.number, lanes.positives, cost, mean, start, flat),
     )  # fmt: skip
     run.restart(start)
@@ -262,13 +251,10 @@ def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
     return float((duals.a * duals.a / (4 * u)).sum(dtype=np.float64))
 
 
-def refresh(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
-    task: tuple[Lanes, Duals],
-) -> FloatArray:  # fmt: skip
+def refresh(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]) -> FloatArray:
     """What a block adds to D, afresh: without what rounding has added."""
     lanes, duals = task
-    rows, alpha = Rows(indptr, indices, data), duals.dense(indptr.size - 1)
+    alpha = duals.dense(rows.indptr.size - 1)
     return part_of(dual_sums(rows, lanes, alpha, signs(lanes)), lanes)
 
 
@@ -314,13 +300,12 @@ def weights(
 
 
 def final_weights(
-    indptr: Any, indices: Any, data: Any, norm2: Any, weight: Any, D: Any,
-    task: tuple[Lanes, Duals],
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]
+) -> tuple[FloatArray, FloatArray]:
     """The weights of a block, (lanes, d), and of the constant feature."""
     lanes, duals = task
-    alpha = duals.dense(indptr.size - 1)
-    W, w_bias = weights(Rows(indptr, indices, data), D, lanes, alpha, signs(lanes))
+    alpha = duals.dense(rows.indptr.size - 1)
+    W, w_bias = weights(rows, D, lanes, alpha, signs(lanes))
     return svm.class_rows(W), w_bias
 
 
@@ -343,17 +328,8 @@ def blocks_of(
         part = sp.csr_array(
             (part.data.astype(dtype), local.astype(np.int32), part.indptr), (here.size, inner.size)
         )
-        out.append(
-            Lanes(
-                number,
-                here,
-                sp.csr_array(columns[:, here]),
-                np.ascontiguousarray(cost[:, here], dtype=dtype),
-                (1.0 / S[here]).astype(dtype),
-                part,
-                inner.astype(np.int64),
-                n_features,
-                options,
-            )
-        )
+        own = np.ascontiguousarray(cost[:, here], dtype=dtype)
+        over_S = (1.0 / S[here]).astype(dtype)
+        positives, inner = sp.csr_array(columns[:, here]), inner.astype(np.int64)
+        out.append(Lanes(number, here, positives, own, over_S, part, inner, n_features, options))
     return out

@@ -92,7 +92,7 @@ def solve(
 
     cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
     """
-    examples = [*Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
+    examples = [Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
     newton = rr_svm_newton.work(X, found) if (cost > 0).all() else np.inf
@@ -165,7 +165,8 @@ class _JointState:
         self.duals: list[Any] = [None] * len(lanes)
         self.answer: list[Duals] | None = None  # of blocks solved for themselves, D being kept
         self.examples = [executor.put(array) for array in examples]
-        self.spent, self.length = 0.0, examples[2].size / examples[4].size + 1  # multiplications
+        rows, _, weight = examples
+        self.spent, self.length = 0.0, rows.data.size / weight.size + 1  # multiplications
         n = -(-len(lanes) // max(SIDE_BY_SIDE, len(lanes) // 16))
         self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
 
