@@ -16,6 +16,8 @@ from linnaeus import HBLR, CorrelatedMNL, OrthogonalTransfer, Taxonomy, TopDown
 from linnaeus.errors import UserError
 from linnaeus.estimators._ranked import Ranked
 
+# Few draws are enough for what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
 ESTIMATORS = [
     getattr(linnaeus, name)
     for name in linnaeus.__all__

@@ -105,6 +105,14 @@ def minimise(
     W, other : where to start; every problem takes the better of the two, if there is another
     bound : (m,) lower bounds known before, or -inf
     """
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge features; the gap stays open
+        return _minimised(problem, W, other, bound, tol, max_passes)
+
+
+def _minimised(
+    problem: SmoothProblem, W: FloatArray, other: FloatArray | None, bound: Values, tol: float,
+    max_passes: int,
+) -> Minimum:  # fmt: skip
     elsewhere = np.inf if other is None else problem.evaluate(other)[0]
     value, g = problem.evaluate(W)
     n_passes = 2

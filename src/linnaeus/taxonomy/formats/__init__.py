@@ -110,17 +110,16 @@ def as_text(taxonomy: Taxonomy, format: str) -> str:
 
 def _written(taxonomy: Taxonomy, writer: Writer) -> str:
     handle = StringIO()
-    writer(with_text_names(taxonomy), handle)
-    text = handle.getvalue()
     try:
-        text.encode()
+        writer(with_text_names(taxonomy), handle)
+        handle.getvalue().encode()
     except UnicodeEncodeError as error:
-        bad = text[max(0, error.start - 20) : error.end]
+        bad = error.object[max(0, error.start - 20) : error.end]
         raise UserError(
             f"The text {shorten(bad)} cannot be written as UTF-8 ({error.reason}). "
             f"Remove the broken character from the name or title."
         ) from None
-    return text
+    return handle.getvalue()
 
 
 def check_target(path: str | Path, format: str | None = None) -> None:
