@@ -18,11 +18,12 @@ where the update goes, only farther, and both stop at the same points. M2 takes 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import spsolve
+from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes import hblr_precisions_fast as fast
@@ -117,5 +118,7 @@ def _scalar(
     system = sp.block_array(
         [[sp.diags_array(1.0 - direct / T), -(scale @ through)], [-shares, sp.eye_array(first)]]
     )
-    step = spsolve(sp.csc_array(system), np.concatenate([residual, np.zeros(first)]))[:n_owners]
+    with warnings.catch_warnings():  # singular only for huge features, which are refused later
+        warnings.simplefilter("ignore", MatrixRankWarning)
+        step = spsolve(sp.csc_array(system), np.concatenate([residual, np.zeros(first)]))[:n_owners]
     return Update(q, np.clip(step, -LIMIT, LIMIT)[:, None])
