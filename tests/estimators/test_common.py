@@ -31,8 +31,8 @@ def expected_failures(estimator):
             "check_sample_weight_equivalence_on_dense_data": DRAWS,
             "check_sample_weight_equivalence_on_sparse_data": DRAWS,
         }
-    if "tol" not in estimator.get_params():  # a closed form
-        return {}
+    if "tol" not in estimator.get_params() or type(estimator).__name__ == "HBLR":
+        return {}  # a closed form, or close enough to the optimum
     return {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
@@ -43,6 +43,7 @@ def expected_failures(estimator):
     [estimator(**SAMPLERS.get(estimator.__name__, {})) for estimator in ESTIMATORS],
     expected_failed_checks=expected_failures,
 )
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # in few rounds
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

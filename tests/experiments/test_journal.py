@@ -14,16 +14,16 @@ ABOUT = {"data": "abc", "folds": 3, "grid": {"C": (1.0, 2.0)}}
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "model.tune.jsonl"
-    with Journal(path, ABOUT) as journal:
-        journal.add("one", [{"C": 0.1}])
-        journal.add("two", {"x": 1 / 3})
+    journal = Journal(path, ABOUT)
+    journal.add("one", [{"C": 0.1}])
+    journal.add("two", {"x": 1 / 3})
     return path
 
 
 def test_what_is_done_is_found_again(file):
-    with Journal(file, ABOUT) as again:
-        assert again.done == {"one": [{"C": 0.1}], "two": {"x": 1 / 3}}
-        again.add("three", 3)
+    again = Journal(file, ABOUT)
+    assert again.done == {"one": [{"C": 0.1}], "two": {"x": 1 / 3}}
+    again.add("three", 3)
     assert len(file.read_text().splitlines()) == 4
     assert Journal(file, ABOUT).done["three"] == 3
 
@@ -31,17 +31,17 @@ def test_what_is_done_is_found_again(file):
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_was_cut_off_is_dropped(file, cut):
     file.write_bytes(file.read_bytes()[:-cut])
-    with Journal(file, ABOUT) as again:
-        assert again.done.keys() == {"one"}
-        again.add("two", 2)
+    again = Journal(file, ABOUT)
+    assert again.done.keys() == {"one"}
+    again.add("two", 2)
     assert Journal(file, ABOUT).done["two"] == 2
     assert [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def test_a_result_is_on_disk_when_add_returns(file):
-    with Journal(file, ABOUT) as journal:
-        journal.add("four", 4)
-        assert json.loads(file.read_text().splitlines()[-1]) == {"key": "four", "result": 4}
+    journal = Journal(file, ABOUT)
+    journal.add("four", 4)
+    assert json.loads(file.read_text().splitlines()[-1]) == {"key": "four", "result": 4}
 
 
 def test_another_search_is_refused_by_what_differs(file):
@@ -82,6 +82,7 @@ def test_an_empty_file_and_no_file_are_new(tmp_path):
 
 
 def test_threads_do_not_mix_lines(file):
-    with Journal(file, ABOUT) as journal, ThreadPoolExecutor(8) as pool:
+    journal = Journal(file, ABOUT)
+    with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: journal.add(str(i), list(range(500))), range(60)))
     assert len(Journal(file, ABOUT).done) == 62

@@ -30,6 +30,7 @@ def by_the_formula(X):
     return out
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_is_a_transformer_of_scikit_learn():
     check_estimator(TableFeatures())
 

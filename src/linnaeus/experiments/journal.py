@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 from linnaeus.errors import FormatError, UserError
 from linnaeus.files import atomic_write
@@ -34,7 +34,6 @@ class Journal:
         self.path = None if path is None else Path(path)
         self.done: dict[str, Any] = {}
         self._lock = Lock()
-        self._file: BinaryIO | None = None
         if self.path is None:
             return
         head = {"kind": MARK, "about": json.loads(json.dumps(about, default=str))}
@@ -44,26 +43,17 @@ class Journal:
                 handle.write(json.dumps(head) + "\n")
         else:
             self._take_up(self.path, found, head["about"])
-        self._file = self.path.open("ab")
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; when this returns it is on disk."""
         with self._lock:
             self.done[key] = result
-            if self._file is not None:
-                self._file.write(json.dumps({"key": key, "result": result}).encode() + b"\n")
-                self._file.flush()
-                os.fsync(self._file.fileno())
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            if self.path is None:
+                return
+            with self.path.open("ab") as handle:
+                handle.write(json.dumps({"key": key, "result": result}).encode() + b"\n")
+                handle.flush()
+                os.fsync(handle.fileno())
 
     # -- reading ------------------------------------------------------------------------------
 

@@ -90,15 +90,15 @@ def tune(
     kind, space = _space(part, chosen.method, several, features, grid, fixed, own)
     splits = held_out_splits(y, folds, seed)
     about = _about(part, taxonomy, chosen.method, fixed, kind, own, space, len(splits), seed)
-    with Journal(journal, about, fresh) as kept:
-        older = set(kept.done)
-        search = Search(
-            chosen.method, fixed, taxonomy, y, splits, space, FeatureRows(part, kind, own), kept,
-            SettingsTable(len(splits), metric), strategy.size(space, len(splits), exhaustive),
-            seed, jobs, step,
-        )  # fmt: skip
-        note(search.announcement())
-        table = _searched(search, space, exhaustive)
+    kept = Journal(journal, about, fresh)
+    older = set(kept.done)
+    search = Search(
+        chosen.method, fixed, taxonomy, y, splits, space, FeatureRows(part, kind, own), kept,
+        SettingsTable(len(splits), metric), strategy.size(space, len(splits), exhaustive),
+        seed, jobs, step,
+    )  # fmt: skip
+    note(search.announcement())
+    table = _searched(search, space, exhaustive)
     found = Tuned(
         chosen.method, chosen.why, kind, fixed, own, metric, len(splits), seed,
         fits=sum(len(unit.path.Cs) for unit in search.done),
