@@ -12,7 +12,7 @@ from scipy.special import expit, gammaln
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Threads
-from linnaeus.solvers.bayes import hblr_full
+from linnaeus.solvers.bayes import hblr_full, hblr_model
 from linnaeus.solvers.bayes import hblr_variational as variational
 from linnaeus.solvers.bayes.hblr_bound import tighten
 from linnaeus.solvers.bayes.hblr_full import feature_blocks
@@ -131,13 +131,13 @@ def test_the_printed_updates_let_the_bound_fall(slip):
 
 
 def test_a_fall_of_the_bound_is_an_error(monkeypatch):
-    wrong = variational.update_precisions
+    wrong = hblr_model.update_precisions
 
     def printed(model, prior, mu, variance):
         q = wrong(model, prior, mu, variance)
         return q._replace(rate=2 * q.rate - prior.rate)
 
-    monkeypatch.setattr(variational, "update_precisions", printed)
+    monkeypatch.setattr(hblr_model, "update_precisions", printed)
     X, Y, model, prior = problem("M2")
     with pytest.raises(RuntimeError, match=r"The bound fell by .* in sweep \d+, where it can only"):
         infer(X, Y, model, prior, max_iter=40)

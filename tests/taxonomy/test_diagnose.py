@@ -60,7 +60,7 @@ def test_redundant_edges():
     [finding] = [f for f in findings(tax) if f.code == "redundant_edge"]
     assert finding.level == "warning"
     assert finding.nodes == ("c",)
-    assert finding.message.endswith("lies below this one: 1 ('a' -> 'c').")
+    assert finding.message.endswith("is already below this one: 1 ('a' -> 'c').")
 
 
 @given(edge_lists())
