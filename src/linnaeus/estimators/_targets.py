@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d
 
-from linnaeus.errors import UserError, check_choice
+from linnaeus.errors import UserError
 from linnaeus.inference import repair
 from linnaeus.labels import Form, moved, name_array, parse
 from linnaeus.taxonomy import Taxonomy
@@ -51,7 +51,8 @@ def learn(
     """
     if y is None:
         raise UserError("This estimator requires y to be passed, but the target y is None.")
-    check_choice("classes", classes, ("leaves", "nodes"))
+    if classes not in ("leaves", "nodes"):
+        raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
     if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
         raise UserError(
             f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."

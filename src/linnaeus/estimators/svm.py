@@ -92,14 +92,14 @@ class FlatSVM(LinearClassifier):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
+        options = self._options(weight, dtype)
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
             X, Y, loss=self.loss,
             class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
             prune=self.prune, start=self._start(Y) if weight is None else None,
-            keep_duals=self.warm_start, **options,
+            keep_duals=self.warm_start, executor=executor(self.n_jobs), **options,
         )  # fmt: skip
         if self.warm_start:
             self.duals_ = [block.duals for block in blocks]
