@@ -23,10 +23,10 @@ test: lint ## Check style, types and layers, and run all tests
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
 check: lint ## The quick check: style, types, layers, golden optima, enumeration and laws
-	$(PYTEST) $(LAWS) -m "not slow"
+	$(PYTEST) $(LAWS)
 	$(PYTEST) tests/solvers tests/decisions tests/induction tests/text -m golden
 
-test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills, long runs), test-cluster
+test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-slow, test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
 
 lint: .venv/dev ## Check style, types and layers

@@ -35,7 +35,7 @@ def filled():
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
-@pytest.mark.faults  # minutes
+@pytest.mark.slow
 def test_every_loop_is_reached(filled):
     schema = json.loads(files("linnaeus.cli").joinpath("schemas", "compile.json").read_text())
     Draft202012Validator(schema).validate(filled)
@@ -44,7 +44,7 @@ def test_every_loop_is_reached(filled):
     assert filled["folder"].startswith(os.environ["LINNAEUS_CACHE_DIR"])
 
 
-@pytest.mark.faults  # minutes
+@pytest.mark.slow
 def test_a_fresh_process_compiles_nothing(filled, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", LATER, tmp_path], check=True, capture_output=True, text=True
