@@ -118,7 +118,7 @@ def test_another_setting_of_the_compiler_has_a_folder_of_its_own(package, tmp_pa
 
 @pytest.mark.parametrize("cache", ["/dev/null/loops", "/proc/loops", None])
 def test_without_a_place_to_write_to_loops_are_compiled_in_memory(package, cache):
-    answer, err = run(package, cache, HOME="/nonexistent")
+    answer, err = run(package, cache, HOME="/nonexistent", XDG_CACHE_HOME="")
     assert answer == [3.0, 2, 0, []] and err == ""
     assert not Path("/nonexistent").exists()
 

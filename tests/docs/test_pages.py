@@ -214,7 +214,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     environment = {**os.environ, "DOCS_MADE": str(made)}
     told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
-    page = (tmp_path / "site" / "api" / "flat.html").read_text("utf-8")
+    page = (tmp_path / "site" / "api" / "svm.html").read_text("utf-8")
     assert "One support vector machine per class" in page and 'href="../references.html#' in page
     outside = re.compile(r'(?:src|href)="https?://')
     assert not any(outside.search(p.read_text("utf-8")) for p in tmp_path.rglob("*.html"))

@@ -208,7 +208,7 @@ def test_paths_that_are_not_there(folder):
     at = folder({"train.jsonl": GOOD["jsonl"], "notes.txt": "x"})
     with pytest.raises(UserError, match="nowhere is not there, but the folder.*Give the folder"):
         read_collection(at / "nowhere")
-    with pytest.raises(UserError, match=r"train.jsonl is a file, where the folder"):
+    with pytest.raises(UserError, match=r"train.jsonl is a file, but the folder"):
         read_collection(at / "train.jsonl")
     with pytest.raises(UserError, match=r"test='no.csv' was given.*Check the path"):
         read_collection(at, test="no.csv")
