@@ -20,7 +20,7 @@ ESTIMATORS = [
 ]
 OVER_NODES = ("GraphM3", "HM3", "HierarchicalRLS")  # their classes are all nodes
 SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 150, "n_samples": 200}}  # few draws: laws, no numbers
-DRAWS = "rounding of sums in another order makes other draws; see test_correlated_estimator"
+DRAWS = "rounding of sums in another order makes other draws; see test_corrmnl_estimator"
 pytestmark = pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
 WEIGHTS = "a stochastic dual solver stops at a gap, not at the optimum; see test_sample_weights"
 

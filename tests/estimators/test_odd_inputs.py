@@ -173,7 +173,7 @@ def test_a_row_given_twice_is_a_row_of_weight_two(make):
     if hasattr(make(), "partial_fit"):
         pytest.skip("takes no weights: every example counts as often as it is visited")
     if isinstance(make(), CorrelatedMNL):
-        pytest.skip("other roundings make other draws; see test_correlated_estimator")
+        pytest.skip("other roundings make other draws; see test_corrmnl_estimator")
     X, y = points(n=25)
     tol = 1e-6
     weight = np.where(np.arange(25) % 3 == 0, 2.0, 1.0)

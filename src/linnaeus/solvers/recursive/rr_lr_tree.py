@@ -24,6 +24,7 @@ learns has gone up the tree and down again; here it is known to all classes at o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -138,7 +139,7 @@ def solve(
     return TreeAnswer(W_T, W_I, run.objective, dual, n_passes, run.rounds.trace)
 
 
-class TreeWeights:
+class TreeWeights(ABC):
     """Weights (n_features + 1, nodes) on their way to the minimum.
 
     scale : what the gap is measured by where the objective is smaller
@@ -158,9 +159,9 @@ class TreeWeights:
         self.objective = self.gap = np.inf
         self.tree = self.tree.with_precisions(A, self.dtype)
 
+    @abstractmethod
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
         """Go on until the gap is small enough; false if that is slow."""
-        raise NotImplementedError
 
     def _note(self, objective: float, gap: float) -> None:
         self.objective, self.gap = objective, gap
