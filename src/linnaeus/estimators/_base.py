@@ -93,7 +93,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     def save(self, path: str | Path) -> None:
-        """Write the estimator as a directory, fitted or not; read it with `linnaeus.load`."""
+        """Write the estimator, fitted or not, as a directory; read it with `linnaeus.load`.
+
+        Parameters
+        ----------
+        path : str or Path
+            Directory to write.
+        """
         storage.save(self, path)
 
     def __sklearn_tags__(self) -> Any:

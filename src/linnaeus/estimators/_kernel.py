@@ -95,7 +95,13 @@ class LinearOrKernel(Kernelized, LinearClassifier):
 
     @available_if(has_weights)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Self:
-        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        """Store `coef_` as a sparse matrix; predictions stay the same.
+
+        Returns
+        -------
+        Self
+            The same object.
+        """
         return super().sparsify()
 
     def _checked(self, X: Any) -> Any:

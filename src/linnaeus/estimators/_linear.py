@@ -39,10 +39,20 @@ class LinearClassifier(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
-        X : (n_samples, n_features), an array or a sparse matrix
-        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
-            any columns); or with a taxonomy lists of labels
-        sample_weight : (n_samples,), a factor of the cost of each example
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         solution = self._solve(*self._prepared(X, y, sample_weight))
         self._store(solution)
@@ -90,7 +100,19 @@ class LinearClassifier(Classifier):
     # -- scoring ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, one column per class; (n,) for two exclusive classes without a taxonomy."""
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class; one number per sample for two exclusive classes without a
+            taxonomy.
+        """
         X = self._checked(X)
         out = np.empty((X.shape[0], self.coef_.shape[0]), dtype=np.result_type(self.coef_, X))
         for rows in self._row_blocks(X.shape[0]):
@@ -98,7 +120,18 @@ class LinearClassifier(Classifier):
         return out.ravel() if self.targets_.binary else out
 
     def predict(self, X: Any) -> Any:
-        """Labels in the form that was taught: the best class, or all with positive scores."""
+        """Labels of samples: the best class, or all classes with positive scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught.
+        """
         X = self._checked(X)
         decided = []
         for rows in self._row_blocks(X.shape[0]):
@@ -109,7 +142,22 @@ class LinearClassifier(Classifier):
         return _targets.answer(self.targets_, sp.vstack(decided, format="csr"), self.taxonomy_)
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """The k best classes of each row, as numbers in `classes_`, and their scores."""
+        """The best classes of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        k : int, default=5
+            Number of classes.
+
+        Returns
+        -------
+        best : ndarray of int of shape (n_samples, k)
+            Places in `classes_`, the best first.
+        scores : ndarray of shape (n_samples, k)
+            Their scores.
+        """
         X = self._checked(X)
         k = min(k, len(self.classes_))
         best, values = [], []
@@ -123,7 +171,13 @@ class LinearClassifier(Classifier):
         return np.vstack(best), np.vstack(values)
 
     def sparsify(self) -> Self:
-        """Store `coef_` as a sparse matrix; predictions stay the same."""
+        """Store `coef_` as a sparse matrix; predictions stay the same.
+
+        Returns
+        -------
+        Self
+            The same object.
+        """
         check_is_fitted(self)
         self.coef_ = sp.csr_array(self.coef_)
         return self

@@ -55,8 +55,19 @@ class Online(Ranked):
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn from examples, in as many passes as it takes, `max_iter` at most.
 
-        X, y : as for every linear estimator; X may also be a kernel matrix, or what the
-            kernel takes
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample; or a kernel matrix of shape (n_samples, n_samples), or what the
+            kernel takes.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         self._check_parameters()
         features: Any = None
@@ -151,16 +162,29 @@ class Online(Ranked):
     ) -> Self:
         """Go on learning: one pass over a batch, in its order.
 
-        X, y : as in `fit`
-        classes : without a taxonomy, all classes that may come, to be given with the first batch;
-            with one, nodes that are to be classes besides its leaves
-        taxonomy : a larger one than before, with all nodes of old. A new node starts with what
-            the nodes above it have learned; the scores of the classes of old do not change. With
-            attributes="flat" a new class starts from zero, and attributes given as a matrix must
-            be given anew, with rows for all classes and new columns last.
-
         With averaging, the mean goes over all visits so far. The number of labels to answer, where
         several are taught, is learned from the scores of each batch after its pass.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample, as in `fit`.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        classes : array-like of shape (n_classes,) or None, default=None
+            Without a taxonomy, all classes that may come, to be given with the first batch; with
+            one, nodes that are classes besides its leaves.
+        taxonomy : Taxonomy or None, default=None
+            A larger taxonomy with all nodes of the one before. A new node starts with what the
+            nodes above it have learned; the scores of the classes before do not change. With
+            attributes="flat" a new class starts from zero; attributes given as a matrix must be
+            given again, with rows for all classes and new columns last.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         self._check_parameters()
         self._check_batches()
@@ -288,14 +312,14 @@ class Online(Ranked):
 
     @property
     def node_coef_(self) -> Any:  # type: ignore[override]
-        """(n_attributes, n_features), the weights of the attributes."""
+        """Weights of the attributes, of shape (n_attributes, n_features)."""
         if not self._is_linear():
             raise AttributeError("Only kernel='linear' has weights of features; see dual_coef_.")
         return self.weights_.answer()[: self._n_features()].T
 
     @property
     def node_intercept_(self) -> np.ndarray:  # type: ignore[override]
-        """(n_attributes,), what is added to the scores of the attributes."""
+        """What is added to the scores of the attributes, of shape (n_attributes,)."""
         if not self._is_linear():
             raise AttributeError("Only kernel='linear' has weights of features; see intercept_.")
         if not self.fit_intercept:
@@ -305,20 +329,24 @@ class Online(Ranked):
 
     @property
     def coef_(self) -> Any:
-        """(n_classes, n_features), the weights of the classes, made from those of attributes."""
+        """Weights of the classes, of shape (n_classes, n_features), made from those of the
+        attributes.
+        """
         w = self.node_coef_
         return self._folded(self.shared_.attributes.astype(w.dtype) @ w)
 
     @property
     def intercept_(self) -> np.ndarray:
-        """(n_classes,), what is added to the scores of the classes."""
+        """What is added to the scores of the classes, of shape (n_classes,)."""
         if self._is_linear():
             return self._folded(self.shared_.attributes @ self.node_intercept_)
         return np.asarray(self._bias() ** 2 * self.dual_coef_.sum(axis=0))
 
     @property
     def dual_coef_(self) -> np.ndarray:  # type: ignore[override]
-        """(n_fitted, n_classes), such that scores are ``gram @ dual_coef_ + intercept_``."""
+        """Weights of the fitted samples, (n_fitted, n_classes): scores are ``gram @ dual_coef_ +
+        intercept_``.
+        """
         if self._is_linear():
             raise AttributeError("With kernel='linear' there is coef_, and no dual_coef_.")
         C = self.weights_.answer() @ self.shared_.attributes.T
@@ -332,7 +360,13 @@ class Online(Ranked):
 
     @available_if(has_weights)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Self:
-        """Keep the weights as sparse matrices; predictions stay the same."""
+        """Keep the weights as sparse matrices; predictions stay the same.
+
+        Returns
+        -------
+        Self
+            The same object.
+        """
         check_is_fitted(self)
         self.weights_ = self.weights_.sparse()
         return self

@@ -103,7 +103,19 @@ class Ranked(LinearOrKernel):
     # -- answers ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, one column per class; (n,) for two exclusive classes without a taxonomy."""
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class; one number per sample for two exclusive classes without a
+            taxonomy.
+        """
         X = self._checked(X)
         S = np.vstack([self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])])
         return S.ravel() if self.targets_.binary else S

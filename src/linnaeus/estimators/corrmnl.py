@@ -38,36 +38,67 @@ class CorrelatedMNL(Multiclass):
     with 80 features and 63 classes take minutes. More than 100,000 increments are refused: use
     `HBLR` with model="M1", whose posterior is an approximation of this one.
 
+    Warns where an R-hat is above 1.05 or an effective sample size below 100.
+
     Parameters
     ----------
-    taxonomy : a tree or forest, whose leaves are the classes; None for the labels that occur
-    a, b : shape and rate of the Gamma prior of every precision; with a <= 1 increments have an
-        infinite variance, and chains mix badly where classes can be separated
-    n_samples : iterations that are kept, of each chain
-    n_burn_in : iterations before these, in which the sampler is tuned
-    n_chains : chains that start independently
-    target_acceptance : what the step is tuned to
-    fit_intercept : add a constant feature of size `intercept_scaling`, with a prior like any other
-    callback : called with the iterations done and those to do, now and then
-    n_jobs : threads over chains; -1 for all cores. The result does not depend on it.
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        A tree or forest, whose leaves are the classes; None for the labels that occur.
+    a : float, default=2.0
+        Shape of the Gamma prior of every precision (`HBLR` takes ``prior=(a, b)``); with a <= 1
+        increments have an infinite variance, and chains mix badly where classes can be separated.
+    b : float, default=1.0
+        Rate of the Gamma prior.
+    n_samples : int, default=1500
+        Iterations that are kept, of each chain: samples of the posterior, not of the data.
+    n_burn_in : int, default=1000
+        Iterations before these, in which the sampler is tuned.
+    n_chains : int, default=2
+        Chains that start independently.
+    target_acceptance : float, default=0.8
+        What the step is tuned to.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    callback : callable or None, default=None
+        Called with the iterations done and those to do, now and then.
+    n_jobs : int or None, default=None
+        Threads over chains; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), posterior means; one row for two
-        exclusive classes
-    precision_ : {inner node: posterior mean of the precision of its children}; None stands for the
-        node above several roots
-    draws_, basis_ : 200 draws of the weights at most, evenly spaced, (n_draws, n_classes, rank), in
-        the directions basis_ (n_features [+ 1], rank); together no more than 20 million numbers.
-        Predictions are means over these.
-    rhat_, ess_ : R-hat and effective sample size of "log_likelihood", "log_precision" and "coef"
-        (up to 200 weights, evenly chosen); [Vehtari2021]
-    acceptance_, divergences_ : (n_chains,) after the burn-in
-    n_gradients_, n_iter_ : of all chains, and iterations of each
-    classes_, taxonomy_
-
-    Warns where an R-hat is above 1.05 or an effective sample size below 100.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Posterior means of the weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    precision_ : dict
+        Posterior mean of the precision of the children of each inner node; None stands for the
+        node above several roots.
+    draws_ : ndarray of shape (n_draws, n_classes, rank)
+        Up to 200 draws of the weights, evenly spaced, in the directions of `basis_`; predictions
+        are means over these. Together no more than 20 million numbers.
+    basis_ : ndarray of shape (n_features + fit_intercept, rank)
+        The directions.
+    rhat_, ess_ : dict
+        R-hat and effective sample size of 'log_likelihood', 'log_precision' and 'coef' (up to 200
+        weights, evenly chosen); [Vehtari2021].
+    acceptance_, divergences_ : ndarray of shape (n_chains,)
+        After the burn-in.
+    n_gradients_ : int
+        Gradients of all chains.
+    n_iter_ : int
+        Iterations of each chain.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------
@@ -179,7 +210,18 @@ class CorrelatedMNL(Multiclass):
     # -- answers ----------------------------------------------------------------------------
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class: the mean over the draws that were kept."""
+        """Probabilities of the classes: the means over the draws that were kept.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; the rows sum to 1.
+        """
         return exclusive_probabilities(self.decision_function(X), self.targets_)
 
     def _scores(self, X: Any) -> np.ndarray:

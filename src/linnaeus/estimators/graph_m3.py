@@ -33,33 +33,76 @@ class GraphM3(KernelClassifier):
 
     Parameters
     ----------
-    taxonomy : its nodes are the nodes of the graph; None takes the columns of `y`
-    edges : hyperedges as tuples of node names (without a taxonomy, of classes); None for all
-        (parent, child) and `related` pairs of the taxonomy; "paths" for the path from a root to
-        each leaf of a tree. A node in no hyperedge gets one of its own.
-    C : weight of the slacks
-    loss : "hamming" (wrong nodes), "edges" (wrong hyperedges); "unif", "sibl" or "subtree" (wrong
-        nodes with right parents, weighted so); "path-unif", "path-sibl" or "path-subtree" (wrong
-        nodes with right ancestors; `edges` must hold the ancestors, as "paths" does)
-    kernel : "linear", "precomputed" or a kernel with `gram` (`linnaeus.kernels`)
-    inference : "junction" (exact), "loopy" (max-product) or "trp" (tree reparametrisation); the
-        last two are for graphs that are too dense for the first, and certify nothing
-    consistent : whether training too considers closed label sets only
-    optimizer : "pairwise", or "csga", the slower conditional gradient of the paper
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : relative duality gap at which to stop
-    max_iter : rounds at most, each of a few sweeps over the examples and a certificate
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        Its nodes are the nodes of the graph; None takes the columns of `y`.
+    edges : list of tuple, 'paths' or None, default=None
+        Hyperedges as tuples of node names (without a taxonomy, of classes); None for all (parent,
+        child) and `related` pairs of the taxonomy; 'paths' for the path from a root to each leaf
+        of a tree. A node in no hyperedge gets one of its own.
+    C : float, default=1.0
+        Cost of a unit of slack.
+    loss : str, default='hamming'
+        What is lost by a wrong labeling; the default, 'hamming', counts wrong nodes, as 'delta' of
+        `HM3` does. 'edges' counts wrong hyperedges; 'unif', 'sibl' and 'subtree' wrong nodes with
+        right parents, weighted so; 'path-unif', 'path-sibl' and 'path-subtree' wrong nodes with
+        right ancestors (`edges` must hold the ancestors, as 'paths' does).
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X.
+    inference : {'junction', 'loopy', 'trp'}, default='junction'
+        How the best label set is found (in `HBLR` it is how weights are). The default is exact;
+        max-product and tree reparametrisation are for graphs that are too dense for it, and
+        certify nothing.
+    consistent : bool, default=False
+        Whether training too considers closed label sets only.
+    optimizer : {'pairwise', 'csga'}, default='pairwise'
+        The default takes steps between pairs of labelings; 'csga' is the slower conditional
+        gradient of the paper.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularised like any other. The default is that of
+        the paper, as for all kernel methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=500
+        Most rounds, which the default counts: a few sweeps over the samples and a certificate.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    graph_ : the hypergraph over node numbers; `edges_` the same with names
-    coef_, intercept_ : (n_blocks, n_features) and (n_blocks,), for the linear kernel: a row for
-        every hyperedge and code, `graph_.start[e] + code`, the first member the highest bit
-    dual_coef_ : (n_samples, n_blocks), for other kernels
-    classes_, taxonomy_, n_iter_, trace_
-    objective_, dual_objective_, gap_ : the certificate
-    certified_ : False with approximate inference: objective and gap are then lower estimates
+    graph_ : Graph
+        The hypergraph over node numbers.
+    edges_ : list of tuple
+        The hyperedges as names.
+    coef_ : ndarray of shape (n_blocks, n_features)
+        Weights, for the linear kernel: a row for every hyperedge and code, ``graph_.start[e] +
+        code``, the first member the highest bit.
+    intercept_ : ndarray of shape (n_blocks,)
+        What is added to the scores of the blocks.
+    dual_coef_ : ndarray of shape (n_samples, n_blocks)
+        Weights of the samples, for other kernels.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    certified_ : bool
+        False with approximate inference: objective and gap are then lower estimates.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_, open_codes_, tree_seed_ : object
+        What inference needs; internal.
 
     Examples
     --------
@@ -105,7 +148,24 @@ class GraphM3(KernelClassifier):
     # -- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from examples; `y` and `sample_weight` as in the other estimators."""
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample; or a kernel matrix of shape (n_samples, n_samples), or what the
+            kernel takes.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         check_positive(tol=self.tol, max_iter=self.max_iter)
         features, K, labelled, weight = self._prepared(X, y, sample_weight)
         names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
@@ -136,10 +196,20 @@ class GraphM3(KernelClassifier):
     # -- scoring ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Best score of a closed label set with a node minus that without, one column per node.
+        """Best score of a closed label set with a node minus that without.
 
-        With "loopy" and "trp" these are the sums of messages, an approximation. (n,) for two
-        exclusive classes without a taxonomy.
+        With 'loopy' and 'trp' these are the sums of messages, an approximation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per node; one number per sample for two exclusive classes without a
+            taxonomy.
         """
         new = self._new_inputs(X)
         out = np.empty((new.shape[0], self.graph_.n_nodes))
@@ -149,9 +219,18 @@ class GraphM3(KernelClassifier):
         return out.ravel() if self.targets_.binary else out
 
     def predict(self, X: Any) -> Any:
-        """The best closed label set, in the form that was taught.
+        """The best closed label set.
 
-        With one label per sample: the best of the labels taught, with its ancestors.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught. With one label per sample, the best of the labels
+            taught, with its ancestors.
         """
         check_is_fitted(self)
         if self.targets_.binary:

@@ -46,42 +46,86 @@ class HBLR(LinearClassifier):
 
     Parameters
     ----------
-    taxonomy : the taxonomy, a tree or forest; None for classes below one common root
-    model : whose the precisions are: "M1" (one a parent), "M2" (one a parent and feature),
-        "M3" (one a node)
-    inference : "map" (point estimates of the weights, variances from the curvature),
-        "variational" (a distribution of the weights; slower) or "flat" ("map", without the inner
-        nodes: all leaves below the root)
-    link : "softmax" (one label per sample), or "binary" (any number of labels)
-    prior : "fisher", from the training data; or (a, b), the shape and rate of the precisions'
-        Gamma priors: numbers, or {node: value} for every owner of a precision (a root that stands
-        above several roots is None). Values may be vectors in M2.
-    pool : with "fisher", how M1 and M3 bring features together: "sum" or "mean"
-    unit_information : with "fisher", the information of one example instead of all
-    covariance : in variational mode "full" or "diagonal" for each leaf; "auto" goes by the size
-    schedule : the order of the updates; all lead to the same place. In variational mode "leaves"
-        (and then inner nodes from below) or "parity" (nodes of odd depth, then of even depth);
-        otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
-        None takes the first.
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : stop when no mean and no logarithm of a precision changes by more in a round; in
-        variational mode, when none has more to go, as the last two rounds suggest. In large
-        problems "map" finds the weights to within 10 tol nats an example only; below 1e-6 exactly
-    max_iter : rounds at most
-    dtype : "float32" or "float64"; None takes float32 for large data
-    n_jobs : threads; -1 for all cores. The result does not depend on it.
-    random_state : seed of Monte Carlo probabilities
+    taxonomy : Taxonomy or None, default=None
+        A tree or forest; None for classes below one common root.
+    model : {'M3', 'M2', 'M1'}, default='M3'
+        Whose the precisions are: 'M1' one per parent, 'M2' one per parent and feature, 'M3' one
+        per node.
+    inference : {'map', 'variational', 'flat'}, default='map'
+        How the weights are found (in `GraphM3` it is how label sets are). The default gives point
+        estimates of the weights, and variances from the curvature; 'variational' a distribution of
+        the weights, and is slower; 'flat' is 'map' without the inner nodes, all leaves below the
+        root.
+    link : {'softmax', 'binary'}, default='softmax'
+        'softmax' for one label per sample, 'binary' for any number.
+    prior : 'fisher' or tuple of (a, b), default='fisher'
+        'fisher', from the training data; or shape and rate of the precisions' Gamma priors:
+        numbers, or {node: value} for every owner of a precision (a root that stands above several
+        roots is None). Values may be vectors in M2.
+    pool : {'sum', 'mean'}, default='sum'
+        With 'fisher', how M1 and M3 bring features together.
+    unit_information : bool, default=False
+        With 'fisher', the information of one sample instead of all.
+    covariance : {'auto', 'full', 'diagonal'}, default='auto'
+        In variational mode, of each leaf; 'auto' goes by the size.
+    schedule : {'leaves', 'parity', 'joint', 'paper'} or None, default=None
+        Order of the updates; all lead to the same place. In variational mode 'leaves' (and then
+        inner nodes from below) or 'parity' (nodes of odd depth, then of even depth); otherwise
+        'joint' (all nodes at once) or 'paper' (leaves, then inner nodes). The default, None, takes
+        the first.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.0001
+        Stop when no mean and no logarithm of a precision changes by more in a round; in
+        variational mode, when none has more to go, as the last two rounds suggest. The default is
+        lower than elsewhere, since it bounds a change and not a gap. In large problems 'map' finds
+        the weights to within 10 tol nats per sample only; below 1e-6 exactly.
+    max_iter : int, default=1000
+        Most rounds over all nodes, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of Monte Carlo probabilities.
 
     Attributes
     ----------
-    mu_, variance_ : (n_nodes, n_features), means and variances of the weights, rows in the order of
-        ``taxonomy_.nodes`` (of `classes_` without a taxonomy)
-    coef_, intercept_ : the means of the classes; one row for two exclusive classes
-    precision_ : {owner: expected precision}, in M2 one a feature, that of the constant last
-    lower_bound_, lower_bound_trace_ : in variational mode, the bound on the evidence and its
-        course; entry 0 is before the first round
-    objective_ : the log posterior of the weights at the expected precisions, or `lower_bound_`
-    classes_, taxonomy_, n_iter_, trace_, posterior_
+    mu_ : ndarray of shape (n_nodes, n_features)
+        Means of the weights, rows in the order of ``taxonomy_.nodes`` (of `classes_` without a
+        taxonomy).
+    variance_ : ndarray of shape (n_nodes, n_features)
+        Variances of the weights.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Means of the classes; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    precision_ : dict
+        Expected precision of every owner; in M2 one per feature, that of the constant last.
+    lower_bound_ : float
+        In variational mode, the bound on the evidence.
+    lower_bound_trace_ : list of float
+        In variational mode, its course; entry 0 is before the first round.
+    objective_ : float
+        Log posterior of the weights at the expected precisions, or `lower_bound_`.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    posterior_ : object
+        Means, variances and precisions as the solver left them.
+    owners_ : list
+        Names of the owners of precisions.
+    targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
+        The tree of the model and the features that occur; internal.
 
     Examples
     --------
@@ -257,12 +301,12 @@ class HBLR(LinearClassifier):
 
     @property
     def mu_(self) -> np.ndarray:
-        """Means of the weights of every node of the taxonomy."""
+        """Means of the weights of every node, of shape (n_nodes, n_features)."""
         return self._of_nodes(self.posterior_.mu, 0.0)
 
     @property
     def variance_(self) -> np.ndarray:
-        """Variances of the weights of every node of the taxonomy."""
+        """Variances of the weights of every node, of shape (n_nodes, n_features)."""
         return self._of_nodes(self.posterior_.variance, self.unseen_variance_)
 
     def _of_nodes(self, values: np.ndarray, unseen: Any) -> np.ndarray:
@@ -291,7 +335,20 @@ class HBLR(LinearClassifier):
         return sp.csr_array((W.ravel(), np.tile(seen, W.shape[0]), ends), shape=(W.shape[0], d))
 
     def score_moments(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of the score w_n.x of every node, columns as the rows of `mu_`."""
+        """Mean and variance of the score w_n.x of every node.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples, n_nodes)
+            Means, columns as the rows of `mu_`.
+        variance : ndarray of shape (n_samples, n_nodes)
+            Variances.
+        """
         X = self._checked(X)
         out = [self._moments(X[rows], self.layout_.rows) for rows in self._row_blocks(X.shape[0])]
         mean, variance = (np.vstack(part) for part in zip(*out, strict=True))
@@ -300,13 +357,27 @@ class HBLR(LinearClassifier):
     def predict_proba(
         self, X: Any, method: str = "plugin", return_std: bool = False, n_draws: int = 1000
     ) -> Any:
-        """The probability of each class; with one label per sample they sum to 1.
+        """Probabilities of the classes.
 
-        With binary links and one label per sample they are shares in the sum of the sigmoids.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        method : {'plugin', 'probit', 'monte_carlo'}, default='plugin'
+            The means of the weights; scores shrunk by how uncertain they are; or the mean of
+            `n_draws` draws of the scores.
+        return_std : bool, default=False
+            Whether to return standard deviations too.
+        n_draws : int, default=1000
+            Draws of 'monte_carlo' and of the standard deviations.
 
-        method : "plugin" (the means of the weights), "probit" (scores shrunk by how uncertain they
-            are), or "monte_carlo" (the mean of `n_draws` draws of the scores)
-        return_std : also return the standard deviations of the probabilities
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Probabilities; with one label per sample the rows sum to 1, with binary links as shares
+            in the sum of the sigmoids.
+        deviation : ndarray of shape (n_samples, n_classes)
+            Their standard deviations, with `return_std` only.
         """
         X = self._checked(X)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -318,10 +389,24 @@ class HBLR(LinearClassifier):
         return (p, deviation) if return_std else p
 
     def predict_node_proba(self, X: Any, method: str = "plugin", n_draws: int = 1000) -> np.ndarray:
-        """The probability that a sample belongs to each node, one column a node of the taxonomy.
+        """The probability that a sample belongs to each node.
 
         It never falls on the way up: with one label per sample it is the sum over the classes
         below, else the probability of at least one of them, which are independent in the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        method : {'plugin', 'probit', 'monte_carlo'}, default='plugin'
+            As in `predict_proba`.
+        n_draws : int, default=1000
+            Draws of 'monte_carlo'.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_nodes)
+            One column per node of the taxonomy.
         """
         p = self.predict_proba(X, method=method, n_draws=n_draws)
         if self.targets_.taxonomy is None:

@@ -23,16 +23,68 @@ class Hieron(Online):
 
     Parameters
     ----------
-    taxonomy : the taxonomy; None for its flat counterpart
-    averaged : whether the rival is the class of the largest hinge, and the mean of the weights over
-        all visits answers; else the rival is the top class, and the last weights answer
-    loss, attributes, max_iter, shuffle, kernel, fit_intercept, intercept_scaling, dtype,
-        random_state : as in `HierarchicalPerceptron`; margins are square roots of losses
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for its flat counterpart.
+    averaged : bool, default=True
+        Whether the rival is the class of the largest hinge, and the mean of the weights over all
+        visits answers; else the rival is the top class, and the last weights answer.
+    loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
+        What taking one class for another costs; margins are its square roots. 'half_distance',
+        'zero_one', 'distance', 'normalized', `linnaeus.losses.volume(...)`, or a matrix in the
+        order of `classes_`. The default, None, depends on the taxonomy: 'half_distance' with one,
+        'zero_one' without.
+    attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
+        How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
+        'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
+    max_iter : int, default=20
+        Most passes; the default is low, since learning stops after a pass without a mistake and
+        data are seldom separable. There is no warning: see `converged_`.
+    shuffle : bool, default=True
+        Whether every pass has a new random order.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X, (n, n) to fit and (n, n_fitted) to predict.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature. The default is that of the paper, as for all kernel
+        methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_, node_coef_, node_intercept_, dual_coef_, classes_, taxonomy_, n_iter_,
-    n_steps_, n_updates_, converged_, trace_ : as in `HierarchicalPerceptron`
+    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+        Weights of the classes, made from those of the attributes when asked for; one row for two
+        exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    node_coef_ : ndarray or csr_array of shape (n_attributes, n_features)
+        Weights of the attributes.
+    node_intercept_ : ndarray of shape (n_attributes,)
+        What is added to the scores of the attributes.
+    dual_coef_ : ndarray of shape (n_fitted, n_classes)
+        With another kernel: scores are ``gram @ dual_coef_ + intercept_``.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    n_iter_ : int
+        Passes done.
+    n_steps_ : int
+        Visits of samples.
+    n_updates_ : int
+        Steps taken.
+    converged_ : bool
+        Whether the last pass was without a mistake.
+    trace_ : list of dict
+        Of each pass: seconds, updates, and the loss of the updates by the number of samples.
+    targets_, shared_, weights_, sizes_ : object
+        The state of learning; internal.
 
     Examples
     --------

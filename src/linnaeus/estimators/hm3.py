@@ -48,37 +48,82 @@ class HM3(LinearOrKernel):
 
     Parameters
     ----------
-    taxonomy : the taxonomy, a tree or forest; None for labels without a hierarchy
-    C : cost of a unit of slack
-    loss : "delta" (wrong labels), or the scaling of the hierarchical loss, which counts a wrong
-        label only below a right one: "unif", "sibl" or "subtree"
-    kernel : "linear"; "precomputed" (X is the kernel matrix, (n, n) to fit, (n, n_fitted) to
-        predict); or an object with `gram(A, B)`, as in `linnaeus.kernels`
-    root_edges : "none", or "all" for weights of each root's own label
-    optimizer : "pairwise", or "csga", the conditional gradient of the paper
-    slack : "example"; "edge" (one for each edge); "negative" (slacks may be negative)
-    share : with slack="edge" and loss="delta", who carries a node's loss: "neighbours" (all its
-        edges) or "parent" (the edge above)
-    features : "edge", or "path": one block of weights per node, seen where all its path is on
-    competitors : labelings that a margin is kept to: "all", or the "consistent" ones
-    freq : steps on one example at each visit, at most; None for the solver's choice
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : relative duality gap at which to stop
-    max_iter : rounds at most; one is a few passes over the examples and a certificate
-    dtype : "float32" or "float64"; None takes float32 for large data
-    n_jobs : threads of kernel matrices and predictions; the result does not depend on it
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        A tree or forest; None for labels without a hierarchy.
+    C : float, default=1.0
+        Cost of a unit of slack.
+    loss : {'delta', 'unif', 'sibl', 'subtree'}, default='delta'
+        What is lost by a wrong labeling; the default, 'delta', counts wrong labels. The others
+        scale the hierarchical loss, which counts a wrong label only below a right one.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X, (n, n) to fit and (n, n_fitted) to predict.
+    root_edges : {'none', 'all'}, default='none'
+        'all' gives weights to each root's own label.
+    optimizer : {'pairwise', 'csga'}, default='pairwise'
+        The default takes steps between pairs of labelings; 'csga' is the slower conditional
+        gradient of the paper.
+    slack : {'example', 'edge', 'negative'}, default='example'
+        One slack per sample, one per edge, or one per sample that may be negative.
+    share : {'neighbours', 'parent'}, default='neighbours'
+        With slack='edge' and loss='delta', who carries a node's loss: all its edges, or the edge
+        above.
+    features : {'edge', 'path'}, default='edge'
+        Weights per edge and joint label; or one block per node, seen where all its path is on.
+    competitors : {'all', 'consistent'}, default='all'
+        Labelings that a margin is kept to.
+    freq : int or None, default=None
+        Most steps on one sample at each visit; None for the solver's choice.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularised like any other. The default is that of
+        the paper, as for all kernel methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=1000
+        Most rounds, which the default counts: a few passes over the samples and a certificate.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads of kernel matrices and predictions; None for one, -1 for all cores. The result does
+        not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    classes_ : all nodes
-    coef_ : (n_blocks, n_features), linear kernel; row 4 e + u for code u = 2 [parent on] +
-        [child on] of edge e of `edges_`; with features="path" one row per node
-    dual_coef_ : (n_samples, n_blocks), other kernels
-    intercept_ : (n_blocks,)
-    local_coef_ : weights (n_local, 4) of each edge's own features, by code; None if `fit` got none
-    slack_ : (n_samples,)
-    edges_, objective_, dual_objective_, gap_, n_iter_, trace_, taxonomy_
+    classes_ : ndarray of shape (n_nodes,)
+        All nodes.
+    coef_ : ndarray of shape (n_blocks, n_features)
+        Weights, for the linear kernel: row 4 e + u for code u = 2 [parent on] + [child on] of edge
+        e of `edges_`; with features='path' one row per node.
+    dual_coef_ : ndarray of shape (n_samples, n_blocks)
+        Weights of the samples, for other kernels.
+    intercept_ : ndarray of shape (n_blocks,)
+        What is added to the scores of the blocks.
+    local_coef_ : list of ndarray of shape (n_local, 4) or None
+        Weights of each edge's own features, by code; None if `fit` got none.
+    edges_ : Edges
+        The edges, as numbers of parents and children.
+    slack_ : ndarray of shape (n_samples,)
+        Slack of each sample.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_, answers_ : object
+        How labels become columns, and which nodes may be answers; internal.
 
     Examples
     --------
@@ -136,13 +181,27 @@ class HM3(LinearOrKernel):
     # -- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, local: Any = None) -> Self:
-        """Learn from examples.
+        """Learn from examples; ancestors are added to `y`.
 
-        X, y, sample_weight : as for every linear estimator, and X may be a kernel matrix or what
-            the kernel takes; ancestors are added to y
-        local : features of single edges beside X, linear kernel only: for each of the edges
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample; or a kernel matrix of shape (n_samples, n_samples), or what the
+            kernel takes.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+        local : list of array-like or None, default=None
+            Features of single edges beside X, linear kernel only: for each of the edges
             `linnaeus.losses.markov_edges(taxonomy.tree, root_edges)` a matrix with a row per
-            sample, or None
+            sample, or None.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         if self._is_linear():
             X, Y, weight, dtype, seed = self._prepared(X, y, sample_weight)
@@ -215,19 +274,39 @@ class HM3(LinearOrKernel):
     # -- answers ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any, local: Any = None) -> np.ndarray:
-        """For each node the best score of a consistent labeling with it on, minus that with it off.
+        """Best score of a consistent labeling with a node on, minus that with it off.
 
-        (n,) for two exclusive classes without a taxonomy.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        local : list of array-like or None, default=None
+            Features of single edges, as in `fit`.
 
-        local : features of single edges, as in `fit`
+        Returns
+        -------
+        ndarray of shape (n_samples, n_nodes) or (n_samples,)
+            One column per node; one number per sample for two exclusive classes without a
+            taxonomy.
         """
         parts = [node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in self._blocks(X, local)]
         return np.vstack(parts).ravel() if self.targets_.binary else np.vstack(parts)
 
     def predict(self, X: Any, local: Any = None) -> Any:
-        """The best consistent labeling, in the form that was taught.
+        """The best consistent labeling.
 
-        Where one label per sample was taught, the best of the paths that end in a label taught.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        local : list of array-like or None, default=None
+            Features of single edges, as in `fit`.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught. Where one label per sample was taught, the best of
+            the paths that end in a label taught.
         """
         blocks = self._blocks(X, local)
         if self.targets_.one:

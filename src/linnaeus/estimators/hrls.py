@@ -29,20 +29,49 @@ class HierarchicalRLS(KernelClassifier):
 
     Parameters
     ----------
-    taxonomy : the taxonomy; None for classes without a hierarchy
-    C : weight of the squared errors; 1 in the paper
-    kernel : "linear", "precomputed" or a kernel with `gram` (`linnaeus.kernels`)
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    margins : keep the Cholesky factors, one for each set of siblings, that the exact margins need:
-        min(n, d)^2 numbers for n examples of the parents and d features. Without them
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    C : float, default=1.0
+        Weight of the squared errors; 1 in the paper.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularised like any other. The default is that of
+        the paper, as for all kernel methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    margins : bool, default=True
+        Whether to keep the Cholesky factors, one for each set of siblings, that the exact margins
+        need: min(n, d)^2 numbers for n samples of the parents and d features. Without them
         `decision_function` gives ridge scores: other sizes, but the same signs and labels.
 
     Attributes
     ----------
-    classes_ : all nodes of the taxonomy
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), for the linear kernel
-    dual_coef_ : (n_samples, n_classes), for other kernels
-    objective_, dual_objective_, gap_, n_iter_, trace_ : of the closed-form solution
+    classes_ : ndarray of shape (n_classes,)
+        All nodes of the taxonomy.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights, for the linear kernel.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    dual_coef_ : ndarray of shape (n_samples, n_classes)
+        Weights of the samples, for other kernels.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, rounding only: the solution is in closed form.
+    n_iter_ : int
+        Always 1.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_, families_, rows_ : object
+        What the margins need; internal.
 
     Examples
     --------
@@ -71,7 +100,24 @@ class HierarchicalRLS(KernelClassifier):
         self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from examples; `y` and `sample_weight` as in the other estimators."""
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample; or a kernel matrix of shape (n_samples, n_samples), or what the
+            kernel takes.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         began = time.perf_counter()
         features, K, Y, weight = self._prepared(X, y, sample_weight)
         found = hrls.solve(
@@ -94,10 +140,21 @@ class HierarchicalRLS(KernelClassifier):
         self.trace_ = [{"seconds": seconds, "objective": found.objective, "gap": self.gap_}]
 
     def decision_function(self, X: Any, self_kernel: Any = None) -> np.ndarray:
-        """The margin of every node; (n,) for two exclusive classes without a taxonomy.
+        """The margin of every node.
 
-        self_kernel : (n,) K(x, x) of the rows, for a precomputed kernel; 1 if not given, as a
-            normalised kernel has it
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        self_kernel : array-like of shape (n_samples,) or None, default=None
+            K(x, x) of the rows, for a precomputed kernel; None for 1, as a normalised kernel has
+            it.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per node; one number per sample for two exclusive classes without a
+            taxonomy.
         """
         new = self._new_inputs(X)
         out = self._outputs(new)
@@ -109,7 +166,18 @@ class HierarchicalRLS(KernelClassifier):
         return out.ravel() if self.targets_.binary else out
 
     def predict(self, X: Any) -> Any:
-        """Labels in the form that was taught, from the top down."""
+        """Labels of samples, from the top down.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught.
+        """
         scores = self._outputs(self._new_inputs(X))
         if self.targets_.binary:
             return self.classes_[(scores[:, 0] > 0).astype(int)]

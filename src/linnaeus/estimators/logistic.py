@@ -24,14 +24,56 @@ class FlatLogistic(LinearClassifier):
 
     Parameters
     ----------
-    taxonomy, C, classes, fit_intercept, intercept_scaling, class_weight, tol, dtype, n_jobs,
-        random_state : as in `FlatSVM`
-    max_iter : passes over the data at most
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    classes : {'leaves', 'nodes'}, default='leaves'
+        What a class is. Over nodes the predictions are repaired, so that a node is only on when
+        its parents are.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    class_weight : dict, 'balanced' or None, default=None
+        Factor of the cost of the positives of each class; None for 1.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=1000
+        Most passes over the data, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_, class_gap_
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (n_classes,)
+        Absolute duality gap of each class.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------
@@ -77,5 +119,16 @@ class FlatLogistic(LinearClassifier):
         return logistic.solve(X, Y, class_weight=costs, seed=seed, **options)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; with one label per sample the rows sum to 1.
+        """
         return class_probabilities(self.decision_function(X), self.targets_)

@@ -21,7 +21,53 @@ from linnaeus.solvers.numerics.examples import Solution
 class MulticlassLogistic(Multiclass):
     """Softmax regression: one probability for every class, summing to 1.
 
-    Parameters and attributes are those of `MulticlassSVM`; `n_jobs` is as in `FlatSVM`.
+    Parameters
+    ----------
+    taxonomy : Taxonomy or None, default=None
+        Its leaves are the classes; None for the labels that occur.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=1000
+        Most passes over the data, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (1,)
+        Absolute duality gap.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_ : object
+        How labels become columns and back; internal.
     """
 
     def _solve(
@@ -32,5 +78,16 @@ class MulticlassLogistic(Multiclass):
         return self._folded(mlr.solve(X, t, Y.shape[1], seed=seed, **options))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class."""
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; the rows sum to 1.
+        """
         return exclusive_probabilities(self.decision_function(X), self.targets_)

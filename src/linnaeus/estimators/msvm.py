@@ -21,16 +21,51 @@ class MulticlassSVM(Multiclass):
 
     Parameters
     ----------
-    taxonomy : the taxonomy, whose leaves are the classes; None for the labels that occur
-    C : weight of the loss
-    fit_intercept, intercept_scaling, tol, dtype, random_state : as in `FlatSVM`
-    max_iter : passes over the data at most
-    n_jobs : not used: examples are visited one after the other
+    taxonomy : Taxonomy or None, default=None
+        Its leaves are the classes; None for the labels that occur.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=1000
+        Most passes over the data, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Not used: samples are visited one after the other.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (1,)
+        Absolute duality gap.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_ : object
+        How labels become columns and back; internal.
     """
 
     def _solve(

@@ -30,29 +30,64 @@ class OrthogonalTransfer(Multiclass):
 
     Parameters
     ----------
-    taxonomy : a tree or forest, whose leaves are the classes; None for the labels that occur
-    C : weight of the mean loss of the examples
-    diagonal : K_ii, what large weights cost: a positive number, or {node: number} for all nodes;
-        None takes 1 + offdiagonal x (number of ancestors and descendants), with which the problem
-        is convex on every tree
-    offdiagonal : K_ij of a node and an ancestor, what it costs not to be orthogonal; 0 or more.
-        Refused where the problem is not convex.
-    optimizer : "dual", block ascent in a dual, which is fast; or "rda", the regularised dual
-        averaging of the paper, whose gap falls like log(t) / t: for few features, and a `tol` of
-        0.01 or so
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : relative duality gap at which to stop
-    max_iter : passes over the data at most
-    dtype : "float32" or "float64"; None takes float32 for large data
-    n_jobs : not used: examples are visited one after the other
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        A tree or forest, whose leaves are the classes; None for the labels that occur.
+    C : float, default=1.0
+        Weight of the mean loss of the samples.
+    diagonal : float, dict or None, default=None
+        K_ii, what large weights cost: a positive number, or {node: number} for all nodes; None
+        takes 1 + offdiagonal x (number of ancestors and descendants), with which the problem is
+        convex on every tree.
+    offdiagonal : float, default=1.0
+        K_ij of a node and an ancestor, what it costs not to be orthogonal; 0 or more. Refused
+        where the problem is not convex.
+    optimizer : {'dual', 'rda'}, default='dual'
+        The default, block ascent in a dual, is fast; 'rda' is the regularised dual averaging of
+        the paper, whose gap falls like log(t) / t: for few features, and a `tol` of 0.01 or so.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=1000
+        Most passes over the data, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Not used: samples are visited one after the other.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_nodes, n_features) and (n_nodes,), one row for each of `nodes_`; zero for
-        nodes without siblings, among which there is nothing to choose
-    nodes_ : names of the nodes, misc leaves of inner nodes that carry labels included
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
+    coef_ : ndarray of shape (n_nodes, n_features)
+        Weights, a row for each of `nodes_`; zero for nodes without siblings, among which there is
+        nothing to choose.
+    intercept_ : ndarray of shape (n_nodes,)
+        What is added to the scores of the nodes.
+    nodes_ : tuple
+        Names of the nodes, misc leaves of inner nodes that carry labels included.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (1,)
+        Absolute duality gap.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_, families_, leaf_numbers_ : object
+        How to go down; internal.
 
     Examples
     --------
@@ -134,10 +169,21 @@ class OrthogonalTransfer(Multiclass):
     # -- answers ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The least margin on the way down to each class; (n,) for two exclusive classes.
+        """The least margin on the way down to each class.
 
         The margin of a node is its score less that of its best sibling. So the class that is
         reached by the best child at every step is the one with a positive value, and the best.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class; one number per sample for two exclusive classes without a
+            taxonomy.
         """
         X = self._checked(X)
         S = np.concatenate([self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])])

@@ -26,42 +26,78 @@ VARIANTS = ("averaged", "online", "minover")
 class HierarchicalPerceptron(Online):
     """A Perceptron whose classes share weights through the nodes above them.
 
+    Rows without a label, and rows with all, are left out in training.
+
     Parameters
     ----------
-    taxonomy : the taxonomy; None for the flat Perceptron
-    variant : "averaged" answers by the mean of the weights over all visits, "online" by the last
-        ones; "minover" mends the smallest margin of all examples at every step
-    loss : what taking one class for another costs, the size of a step: "half_distance" (default
-        with a taxonomy), "zero_one" (default without), "distance", "normalized",
-        `linnaeus.losses.volume(...)`, or a matrix in the order of `classes_`
-    attributes : how classes share weights: "depth" (default on trees), "perclass" (default on
-        DAGs), "ones", "flat" (not at all), a function t(node, class), or a matrix with a row per
-        class
-    max_iter : passes at most; learning stops after a pass without a mistake. There is no warning
-        when there was none, since data are seldom separable: see `converged_`.
-    shuffle : whether every pass has a new random order
-    kernel : "linear"; "precomputed" (X is the kernel matrix, (n, n) to fit, (n, n_fitted) to
-        predict); or an object with `gram(A, B)`, as in `linnaeus.kernels`
-    margin : "minover" goes on until all margins are above this
-    deduplicate : whether "minover" keeps one of each set of equal inputs, drawn at random if
-        `shuffle`, else the first. Equal inputs with different labels would hold it up for ever.
-    fit_intercept, intercept_scaling : add a constant feature of this size
-    dtype : "float32" or "float64"; None takes float32 for large data
-    random_state : seed of the order
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for the flat Perceptron.
+    variant : {'averaged', 'online', 'minover'}, default='averaged'
+        'averaged' answers by the mean of the weights over all visits, 'online' by the last ones;
+        'minover' repairs the smallest margin of all samples at every step.
+    loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
+        What taking one class for another costs, the size of a step: 'half_distance', 'zero_one',
+        'distance', 'normalized', `linnaeus.losses.volume(...)`, or a matrix in the order of
+        `classes_`. The default, None, depends on the taxonomy: 'half_distance' with one,
+        'zero_one' without.
+    attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
+        How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
+        'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
+    max_iter : int, default=20
+        Most passes; the default is low, since learning stops after a pass without a mistake and
+        data are seldom separable. There is no warning: see `converged_`.
+    shuffle : bool, default=True
+        Whether every pass has a new random order.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X, (n, n) to fit and (n, n_fitted) to predict.
+    margin : float, default=0.0
+        'minover' goes on until all margins are above this.
+    deduplicate : bool, default=False
+        Whether 'minover' keeps one of each set of equal inputs, drawn at random if `shuffle`, else
+        the first. Equal inputs with different labels would hold it up for ever.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature. The default is that of the thesis, as for all kernel
+        methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), weights of the classes, one row
-        for two exclusive ones without a taxonomy; made from the weights of the attributes when
-        asked for
-    node_coef_, node_intercept_ : the weights of the attributes: for all schemes but "flat" and
-        matrices, of the nodes of the taxonomy (with a leaf for each inner node that has labels of
-        its own)
-    dual_coef_ : with another kernel, (n_fitted, n_classes): scores are gram @ dual_coef_
-    classes_, taxonomy_, n_iter_ (passes), n_steps_ (visits), n_updates_, converged_
-    trace_ : of each pass: seconds, updates, and the loss of the updates by the number of examples
-
-    Rows without a label, and rows with all, are left out in training.
+    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+        Weights of the classes, made from those of the attributes when asked for; one row for two
+        exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    node_coef_ : ndarray or csr_array of shape (n_attributes, n_features)
+        Weights of the attributes: for all schemes but 'flat' and matrices, of the nodes of the
+        taxonomy (with a leaf for each inner node that has labels of its own).
+    node_intercept_ : ndarray of shape (n_attributes,)
+        What is added to the scores of the attributes.
+    dual_coef_ : ndarray of shape (n_fitted, n_classes)
+        With another kernel: scores are ``gram @ dual_coef_ + intercept_``.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    n_iter_ : int
+        Passes done.
+    n_steps_ : int
+        Visits of samples.
+    n_updates_ : int
+        Steps taken.
+    converged_ : bool
+        Whether the last pass was without a mistake.
+    trace_ : list of dict
+        Of each pass: seconds, updates, and the loss of the updates by the number of samples.
+    targets_, shared_, weights_, sizes_ : object
+        The state of learning; internal.
 
     Examples
     --------

@@ -24,45 +24,96 @@ from linnaeus.taxonomy import Taxonomy
 class RankingSVM(Ranked):
     """All labels of an example above all other classes, by margins that grow with the loss.
 
+    Rows without a label or with all of them take no part.
+
     Parameters
     ----------
-    taxonomy : the taxonomy, whose leaves are the classes; None for the flat multilabel machine
-    C : cost of a unit of slack
-    loss : between classes: "half_distance" (None with a taxonomy), "zero_one" (None without),
-        "distance", "normalized", `linnaeus.losses.volume(...)`, or a matrix in the order of
-        `classes_` whose rows are the truth
-    attributes : how classes share weights: "depth" (None for trees), "perclass" (None for DAGs),
-        "ones", "flat" (None without a taxonomy), a matrix with a row for each class, or a function
-        of a node and a class below it
-    class_kernel : instead of attributes, their products: (n_classes, n_classes)
-    slack : one for each "example", or for each "pair" of a label and another class
-    rescale : what the loss scales, the "slack" or the "margin"
-    kernel : "linear"; "precomputed" (X is the kernel matrix, (n, n) to fit, (n, n_fitted) to
-        predict); or an object with `gram(A, B)`, as in `linnaeus.kernels`
-    optimizer : "blocks" (examples in random order), or "greedy", Algorithm 2 of the thesis
-    step : of the greedy one: "8a" settles an example at a time, "8b" all together
-    stop : what `tol` bounds: the relative duality "gap", or "psi", the largest violation of the
-        optimality conditions; always psi for the greedy one
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    tol : where to stop
-    max_iter : passes over the examples at most
-    warm_start : begin where the last `fit` ended; for the same examples with another C, say
-    dtype : "float32" or "float64"; None takes float32 for large data
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        Its leaves are the classes; None for the flat multilabel machine.
+    C : float, default=1.0
+        Cost of a unit of slack.
+    loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
+        What taking one class for another costs: 'half_distance', 'zero_one', 'distance',
+        'normalized', `linnaeus.losses.volume(...)`, or a matrix in the order of `classes_` whose
+        rows are the truth. The default, None, depends on the taxonomy: 'half_distance' with one,
+        'zero_one' without.
+    attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
+        How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
+        'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Instead of attributes, their products.
+    slack : {'example', 'pair'}, default='example'
+        One slack per sample, or one per pair of a label and another class.
+    rescale : {'slack', 'margin'}, default='slack'
+        What the loss scales.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        A kernel of `linnaeus.kernels`, or any object with ``gram(A, B)``; 'precomputed' takes
+        kernel matrices for X, (n, n) to fit and (n, n_fitted) to predict.
+    optimizer : {'blocks', 'greedy'}, default='blocks'
+        The default visits samples in random order; 'greedy' is Algorithm 2 of the thesis.
+    step : {'8a', '8b'}, default='8a'
+        Of the greedy optimizer: settle a sample at a time, or all together.
+    stop : {'gap', 'psi'}, default='gap'
+        What `tol` bounds when training (`TopDown(stop=...)` is about where predictions stop): the
+        relative duality gap, or the largest violation of the optimality conditions; always psi for
+        the greedy optimizer.
+    fit_intercept : bool, default=False
+        Whether to append a constant feature, regularised like any other. The default is that of
+        the thesis, as for all kernel methods.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    tol : float, default=0.01
+        Where to stop, in the unit of `stop`. The default is looser than that of the flat machines:
+        a pass goes over pairs of classes, and the order of the classes settles early.
+    max_iter : int, default=1000
+        Most passes over the samples, which the default counts.
+    warm_start : bool, default=False
+        Start where the last `fit` ended, for the same samples, for instance with another C.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_ : (n_classes, n_features), weights of classes; one row for two exclusive classes
-    node_coef_ : (n_attributes, n_features), linear kernel: coef_ = attributes_ @ node_coef_
-    dual_coef_ : (n_samples, n_classes), other kernels
-    intercept_, node_intercept_ : what is added
-    attributes_ : (n_classes, n_attributes)
-    slack_ : (n_samples,)
-    psi_, active_ratio_ : the part of all multipliers that is positive, (7.7) of the thesis
-    set_size_ : the thresholds of label sets, a `linnaeus.decisions.SetSize`, for several labels
-    classes_, taxonomy_, objective_, dual_objective_, gap_, n_iter_, trace_
-
-    Rows without a label or with all of them take no part.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    node_coef_ : ndarray of shape (n_attributes, n_features)
+        Weights of the attributes, for the linear kernel: ``coef_ = attributes_ @ node_coef_``.
+    dual_coef_ : ndarray of shape (n_samples, n_classes)
+        Weights of the samples, for other kernels.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    node_intercept_ : ndarray of shape (n_attributes,)
+        What is added to the scores of the attributes.
+    attributes_ : csr_array of shape (n_classes, n_attributes)
+        The attributes of the classes.
+    slack_ : ndarray of shape (n_samples,)
+        Slack of each sample.
+    psi_ : float
+        Largest violation of the optimality conditions.
+    active_ratio_ : float
+        The part of all multipliers that is positive, (7.7) of the thesis.
+    set_size_ : SetSize
+        The thresholds of label sets, for several labels.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_, found_ : object
+        How labels become columns, and with `warm_start` the solution; internal.
 
     Examples
     --------
@@ -117,8 +168,21 @@ class RankingSVM(Ranked):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
-        X, y, sample_weight : as for every linear estimator; X may also be a kernel matrix, or what
-            the kernel takes
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample; or a kernel matrix of shape (n_samples, n_samples), or what the
+            kernel takes.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         if self._is_linear():
             inputs, Y, weight, dtype, seed = self._prepared(X, y, sample_weight)

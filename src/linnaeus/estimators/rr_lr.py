@@ -16,8 +16,74 @@ from linnaeus.solvers.recursive import rr_lr
 class RecursiveLogistic(Recursive):
     """One logistic regression per class, pulled towards its relatives.
 
-    Parameters and attributes are those of `RecursiveSVM`, without `loss`; intercepts are pulled
-    towards those of their relatives unless `intercept_sharing` says "own".
+    Parameters
+    ----------
+    taxonomy : Taxonomy or None, default=None
+        A tree, a DAG, or a graph of related labels; None gives independent regressions.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    root : {'zero', 'free', 'pinned'}, default='zero'
+        'zero' pulls every root towards zero, 'free' leaves roots alone, 'pinned' fixes them at
+        zero.
+    ground : float or None, default=None
+        Strength by which every node is also pulled towards zero; None for 0.
+    conductance : dict, float or None, default=None
+        Strength of the pull of each edge, {(parent, child): strength}, 1 elsewhere; or one number
+        for the edges between inner nodes. None for 1.
+    schedule : {'two-block', 'parity', 'color', 'jacobi'}, default='two-block'
+        Order of the updates; all reach the same optimum. The default solves for all classes, then
+        for all other nodes exactly.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    intercept_sharing : {'parent', 'own'}, default='parent'
+        'parent' pulls intercepts towards their relatives like all weights, 'own' towards zero. The
+        default differs from that of `RecursiveSVM` by what was measured (docs/maths/rr_svm.md).
+    class_weight : dict, 'balanced' or None, default=None
+        Factor of the cost of the positives of each class; None for 1.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=50
+        Most rounds over the whole hierarchy, which the default counts; each is several passes over
+        the data.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    inner_coef_ : ndarray of shape (n_inner, n_features)
+        Weights of the nodes that are no classes.
+    inner_nodes_ : list
+        Their names.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (1,)
+        Absolute duality gap.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------
@@ -35,5 +101,16 @@ class RecursiveLogistic(Recursive):
         return self._minimise(rr_lr.solve, X, Y, weight, dtype, seed)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities; with one label per sample the rows sum to 1.
+        """
         return class_probabilities(self.decision_function(X), self.targets_)

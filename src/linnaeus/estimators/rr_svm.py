@@ -18,27 +18,77 @@ class RecursiveSVM(Recursive):
 
     Parameters
     ----------
-    taxonomy : a tree, a DAG, or a graph of related labels; None gives independent machines
-    C : weight of the loss
-    loss : "hinge" or "squared_hinge"
-    root : "zero" pulls every root towards zero, "free" leaves roots alone, "pinned" fixes them
-        at zero
-    ground : a number by which every node is pulled towards zero besides
-    conductance : {(parent, child): strength of the pull}, 1 elsewhere; or a number, for the edges
-        between inner nodes: the larger, the less distant relatives have in common
-    schedule : "two-block" (all classes, then all other nodes exactly), "parity", "color" or
-        "jacobi"; all reach the same optimum
-    intercept_sharing : "own" pulls intercepts towards zero, "parent" towards their relatives like
-        all weights (docs/maths/rr_svm.md tells what was measured)
-    tol : relative duality gap at which to stop
-    max_iter : rounds at most
-    fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
+    taxonomy : Taxonomy or None, default=None
+        A tree, a DAG, or a graph of related labels; None gives independent machines.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    loss : {'hinge', 'squared_hinge'}, default='hinge'
+        Loss of a margin below 1. The default is that of the paper; `FlatSVM` defaults to the
+        smooth one, which converges faster.
+    root : {'zero', 'free', 'pinned'}, default='zero'
+        'zero' pulls every root towards zero, 'free' leaves roots alone, 'pinned' fixes them at
+        zero.
+    ground : float or None, default=None
+        Strength by which every node is also pulled towards zero; None for 0.
+    conductance : dict, float or None, default=None
+        Strength of the pull of each edge, {(parent, child): strength}, 1 elsewhere; or one number
+        for the edges between inner nodes: the larger, the less distant relatives have in common.
+        None for 1.
+    schedule : {'two-block', 'parity', 'color', 'jacobi'}, default='two-block'
+        Order of the updates; all reach the same optimum. The default solves for all classes, then
+        for all other nodes exactly.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    intercept_sharing : {'own', 'parent'}, default='own'
+        'own' pulls intercepts towards zero, 'parent' towards their relatives like all weights. The
+        default differs from that of `RecursiveLogistic` by what was measured
+        (docs/maths/rr_svm.md).
+    class_weight : dict, 'balanced' or None, default=None
+        Factor of the cost of the positives of each class; None for 1.
+    tol : float, default=0.001
+        Relative duality gap at which to stop, as the default of `FlatSVM`.
+    max_iter : int, default=50
+        Most rounds over the whole hierarchy, which the default counts; each is several passes over
+        the data.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : one row per class
-    inner_coef_, inner_nodes_ : weights of the nodes that are no classes, and their names
-    classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    inner_coef_ : ndarray of shape (n_inner, n_features)
+        Weights of the nodes that are no classes.
+    inner_nodes_ : list
+        Their names.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (1,)
+        Absolute duality gap.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------

@@ -24,28 +24,68 @@ class FlatSVM(LinearClassifier):
 
     Parameters
     ----------
-    taxonomy : the taxonomy; None for classes without a hierarchy
-    C : weight of the loss
-    loss : "squared_hinge" or "hinge"
-    classes : "leaves" or "nodes", what a class is; over nodes the predictions are repaired
-        so that a node is only on when its parents are
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    class_weight : None, "balanced" or {class: factor of the cost of its positives}
-    prune : drop weights below this at the end; `coef_` is then sparse, and `prune_loss_` says by
-        what share the objective rose
-    warm_start : start from the dual variables of the last `fit` of the same examples, with
-        another C, say; `linnaeus.experiments.c_path` uses it
-    tol : relative duality gap at which to stop
-    max_iter : rounds of descent and sweep at most
-    dtype : "float32" or "float64"; None takes float32 for large data
-    n_jobs : threads; -1 for all cores. The result does not depend on it.
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    C : float, default=1.0
+        Weight of the loss against the regulariser.
+    loss : {'squared_hinge', 'hinge'}, default='squared_hinge'
+        Loss of a margin below 1. The default is the smooth one, which converges faster;
+        `RecursiveSVM` defaults to its paper's hinge.
+    classes : {'leaves', 'nodes'}, default='leaves'
+        What a class is. Over nodes the predictions are repaired, so that a node is only on when
+        its parents are.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    class_weight : dict, 'balanced' or None, default=None
+        Factor of the cost of the positives of each class; None for 1.
+    prune : float, default=0.0
+        Drop weights below this at the end; `coef_` is then sparse.
+    warm_start : bool, default=False
+        Start from the dual variables of the last `fit` of the same samples, for instance with
+        another C; `linnaeus.experiments.c_path` uses it.
+    tol : float, default=0.001
+        Relative duality gap at which to stop. The default suits one problem for the whole of the
+        data; `TopDown` is content with less in each of its many.
+    max_iter : int, default=100
+        Most rounds, each a descent and a sweep over all samples; the default counts these, not
+        passes.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples.
 
     Attributes
     ----------
-    coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
-    classes_, taxonomy_, n_iter_, trace_
-    objective_, dual_objective_, gap_ : of all classes together; `class_gap_` of each
+    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+        Weights; one row for two exclusive classes without a taxonomy.
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the scores.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    class_gap_ : ndarray of shape (n_classes,)
+        Absolute duality gap of each class.
+    n_iter_ : int
+        Number of iterations done, in the unit of `max_iter`.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    prune_loss_ : float
+        With `prune`, by what share the objective rose.
+    targets_, duals_ : object
+        How labels become columns, and with `warm_start` the dual variables; internal.
 
     Examples
     --------

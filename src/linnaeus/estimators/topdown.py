@@ -48,41 +48,93 @@ class TopDown(LinearClassifier):
 
     Parameters
     ----------
-    taxonomy : a tree, a forest or a DAG; None for classes without a hierarchy
-    C : weight of the loss in every local problem
-    local : "binary", one model per child against its siblings, or "multiclass", one model per
-        parent, which takes its children to exclude each other (an example with several children
-        is given with each of them)
-    loss : "squared_hinge", "hinge" or "logistic" for binary models, "hinge" (Crammer and Singer)
-        or "logistic" (softmax) for multiclass ones; None takes the first
-    estimator : any scikit-learn classifier, cloned for every local problem, in place of our solvers
-    decode : "greedy" follows the best child (with several labels every child with a positive
-        score, else the best); "signs" takes every child with a positive score and no other, so that
-        a row may get no label or end at an inner node (H-SVM); "beam" looks below the `beam` best
-        nodes of each level; "path" looks at all nodes. Both may be changed after `fit`.
-    stop : True lets predictions end at inner nodes: at the deepest node whose probability reaches
-        `threshold_`, which out-of-fold predictions choose for the best hierarchical F1; "levels"
-        chooses one for each depth, and `threshold_` is an array; a number is such a threshold
-    slope : a score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for
-        logistic models, 4 for margins
-    fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    class_weight : None, "balanced" or {node: factor}, a factor of the cost of the examples below a
-        node where its model learns to tell it from its siblings; "balanced" makes siblings count
-        alike in each family: (examples of the family) / (children x examples of the child)
-    prune : drop weights below this; `prune_loss_` says by what share the objective rose
-    cv : folds for `stop=True` and `stop="levels"`
-    tol : relative duality gap at which each local problem stops
-    max_iter : passes of a local solver at most
-    dtype : "float32" or "float64"; None takes float32 for large data
-    n_jobs : threads; -1 for all cores. The result does not depend on it.
-    random_state : seed
+    taxonomy : Taxonomy or None, default=None
+        A tree, a forest or a DAG; None for classes without a hierarchy.
+    C : float, default=1.0
+        Weight of the loss in every local problem.
+    local : {'binary', 'multiclass'}, default='binary'
+        'binary': one model per child against its siblings. 'multiclass': one model per parent,
+        whose children exclude each other (a sample with several children is given with each of
+        them).
+    loss : {'squared_hinge', 'hinge', 'logistic'} or None, default=None
+        Loss of the local models: any for binary ones, 'hinge' (Crammer and Singer) or 'logistic'
+        (softmax) for multiclass ones. The default, None, depends on `local`: 'squared_hinge' or
+        'hinge'.
+    estimator : object or None, default=None
+        A scikit-learn classifier, cloned for every local problem, in place of our solvers. Its
+        role is another one than in `linnaeus.decisions`, which wrap one estimator.
+    decode : {'greedy', 'signs', 'beam', 'path'}, default='greedy'
+        'greedy' follows the best child (with several labels every child with a positive score,
+        else the best); 'signs' takes every child with a positive score and no other, so that a row
+        may get no label or end at an inner node (H-SVM); 'beam' looks below the `beam` best nodes
+        of each level; 'path' looks at all nodes. May be changed after `fit`.
+    beam : int, default=10
+        Nodes that 'beam' keeps on each level. May be changed after `fit`.
+    stop : bool, 'levels' or float, default=False
+        Where predictions stop on the way down (`RankingSVM(stop=...)` is about when training
+        stops). False: at leaves. True: at the deepest node whose probability reaches `threshold_`,
+        chosen for the best hierarchical F1 of out-of-fold predictions. 'levels': one such
+        threshold for each depth. A number: that threshold.
+    slope : float or None, default=None
+        A score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for logistic
+        models, 4 for margins.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature, regularised like any other.
+    intercept_scaling : float, default=1.0
+        Size of the constant feature.
+    class_weight : dict, 'balanced' or None, default=None
+        Factor of the cost of the samples below a node, {node: factor}, where its model learns to
+        tell it from its siblings. 'balanced' makes siblings count alike: (samples of the family) /
+        (children x samples of the child).
+    prune : float, default=0.0
+        Drop weights below this at the end.
+    cv : int, default=3
+        Folds for stop=True and stop='levels'. The default is low, since every fold trains all
+        local models.
+    tol : float, default=0.01
+        Relative duality gap at which each local problem stops. The default is looser than that of
+        the flat machines: there are many small problems, and they only decide among siblings.
+    max_iter : int, default=1000
+        Most passes of a local solver, which the default counts.
+    dtype : {'float32', 'float64'} or None, default=None
+        Type to compute in; None takes float32 for large data.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the samples and of the folds.
 
     Attributes
     ----------
-    edges_ : (parent or None, child) of every local decision
-    coef_, intercept_ : sparse (n_edges, n_features), made on demand, and (n_edges,)
-    classes_, taxonomy_, n_iter_, trace_, threshold_
-    objective_, dual_objective_, gap_ : of all local problems together
+    edges_ : list of tuple
+        (parent or None, child) of every local decision.
+    coef_ : csr_array of shape (n_edges, n_features)
+        Weights of the local decisions, made when asked for; not with `estimator`.
+    intercept_ : ndarray of shape (n_edges,)
+        What is added to the local scores; not with `estimator`.
+    threshold_ : float or ndarray of shape (n_levels,)
+        Probability that a node must reach; 0 without `stop`.
+    threshold_f1_ : float
+        Hierarchical F1 of the out-of-fold predictions, where the threshold was learned.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in the order of the columns of scores.
+    taxonomy_ : Taxonomy or None
+        The taxonomy.
+    n_features_in_ : int
+        Number of features.
+    objective_ : float
+        Primal objective of all local problems together.
+    dual_objective_ : float
+        Dual objective, a bound on the best primal one.
+    gap_ : float
+        Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
+    n_iter_ : int
+        Most passes of a local solver.
+    trace_ : list of dict
+        Seconds, objective and gap after each iteration.
+    prune_loss_ : float
+        With `prune`, by what share the objective rose.
+    targets_, models_, decoder_, leaf_numbers_, sparse_ : object
+        The local models and how to go down; internal.
 
     Examples
     --------
@@ -142,7 +194,23 @@ class TopDown(LinearClassifier):
     # -- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from examples; `X`, `y` and `sample_weight` as for every linear estimator."""
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         self._check_parameters()
         self.sparse_ = sp.issparse(X)
         super().fit(X, y, sample_weight)
@@ -302,14 +370,20 @@ class TopDown(LinearClassifier):
 
     @property
     def coef_(self) -> sp.csr_array:
-        """The weights of every local decision, (n_edges, n_features), made when asked for."""
+        """Weights of every local decision, of shape (n_edges, n_features), made when asked for."""
         if not isinstance(self.__dict__.get("models_"), _topdown_local.LinearModels):
             raise AttributeError("coef_ exists after fit, and for our own solvers only.")
         return self.models_.coef()
 
     @available_if(_uses_our_solvers)  # type: ignore[untyped-decorator]
     def sparsify(self) -> Self:
-        """Nothing to do: weights are kept for the features that occur, and `coef_` is sparse."""
+        """Do nothing: weights are kept for the features that occur, and `coef_` is sparse.
+
+        Returns
+        -------
+        Self
+            The same object.
+        """
         check_is_fitted(self)
         return self
 
@@ -322,14 +396,34 @@ class TopDown(LinearClassifier):
         probabilities further down, over the slope; else the log odds of the probability of the
         path, over the slope. With one level these are the scores of a flat model. Classes that
         the search passed by come after all that it reached.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class; one number per sample for two exclusive classes without a
+            taxonomy.
         """
         found = np.concatenate(self._blocks(X, self._decide))
         return found[:, 1] - found[:, 0] if self.targets_.binary else found
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, by all paths whatever `decode` says.
+        """Probabilities of the classes, by all paths whatever `decode` says.
 
-        One label per sample: the columns add up to 1. Several: each is between 0 and 1.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            With one label per sample the rows sum to 1; with several each entry is between 0 and
+            1.
         """
 
         def finish(ways: paths.Ways) -> np.ndarray:
@@ -338,7 +432,18 @@ class TopDown(LinearClassifier):
         return np.concatenate(self._blocks(X, finish, "path"))
 
     def predict(self, X: Any) -> Any:
-        """Labels in the form that was taught; with `stop` they may be inner nodes."""
+        """Labels of samples; with `stop` they may be inner nodes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught.
+        """
         decoder, leaves = self._fitted_decoder(), self.leaf_numbers_
         if self.taxonomy_ is not None and np.any(self.threshold_):
             return self._predict_partial(X)
@@ -366,10 +471,20 @@ class TopDown(LinearClassifier):
         return self._partial_answer(sp.vstack(parts, format="csr"))
 
     def node_scores(self, X: Any) -> sp.csr_array:
-        """The probability of every node on the way, (n, n_nodes); 0 where `decode` did not look.
+        """The probability of every node on the way.
 
-        Columns are `taxonomy_.nodes`, or `classes_` without a taxonomy. A user may back off from a
-        class to a node above it with a probability that is high enough.
+        A user may back off from a class to a node above it with a probability that is high enough.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_nodes)
+            Columns are `taxonomy_.nodes`, or `classes_` without a taxonomy; 0 where `decode` did
+            not look.
         """
         names = self._node_names()
         misc = {} if self.targets_.taxonomy is None else self.targets_.taxonomy.misc
@@ -381,9 +496,21 @@ class TopDown(LinearClassifier):
         return sp.csr_array(sp.vstack(self._blocks(X, finish), format="csr"))
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """The k best classes of each row, as numbers in `classes_`, and log probabilities.
+        """The best classes of each sample, and their log probabilities.
 
-        A search that reached fewer has -1 and -inf in the last places.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        k : int, default=5
+            Number of classes.
+
+        Returns
+        -------
+        best : ndarray of int of shape (n_samples, k)
+            Places in `classes_`, the best first; -1 where the search reached fewer.
+        scores : ndarray of shape (n_samples, k)
+            Their log probabilities; -inf where there is none.
         """
         place = np.full(self._fitted_decoder().fam.n_nodes + 1, -1)
         place[self.leaf_numbers_] = np.arange(self.leaf_numbers_.size)
