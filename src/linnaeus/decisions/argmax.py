@@ -18,8 +18,25 @@ class Argmax(Decision):
 
     Parameters
     ----------
-    among : "all", or "leaves": only leaves of the taxonomy can win
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    among : {'all', 'leaves'}, default='all'
+        Which labels can win.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
 
     Examples
     --------

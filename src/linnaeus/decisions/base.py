@@ -30,21 +30,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the decisions. Every one has these parameters, methods and attributes.
+    """Base of the decisions, which all have these methods.
 
-    Parameters
-    ----------
-    estimator : a classifier with `decision_function` or `predict_proba`; not needed for
-        `fit_scores` and `decide`
-    taxonomy : the taxonomy, where labels are its nodes
-    cv : number of folds for held-out scores, a splitter, a list of (train, test) row numbers,
-        or "prefit": the estimator is fitted already, and `fit` is given held-out data
-    random_state : seed of the folds
-
-    Attributes
-    ----------
-    estimator_ : the classifier, fitted on all rows
-    classes_ : the labels, one per column of `decide` and `decision_function`
+    They share the parameters `estimator`, `taxonomy`, `cv` and `random_state`, and the attributes
+    `estimator_` and `classes_`.
     """
 
     estimator: Any
@@ -89,8 +78,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
-        y : labels in any form (see `linnaeus.labels`); an indicator is over the estimator's
-            classes or the nodes of the taxonomy
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`; an indicator is over the estimator's classes
+            or the nodes of the taxonomy.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         if self.estimator is None:
             raise UserError(
@@ -122,10 +121,23 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def fit_scores(self, scores: Any, Y: Any, columns: Iterable[Any] | None = None) -> Self:
         """Learn the rule from scores of held-out examples and their true label sets.
 
-        The columns of the scores are the labels named in `columns`, in that order (with a
-        taxonomy some of its nodes). Where these are not given they are the columns of an indicator
-        `Y`, the sorted labels of a one-dimensional `Y`, or the nodes or the leaves of the taxonomy.
         Labels without a column are left out, unless their ancestors are decided on.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples, n_classes)
+            A score for every sample and class.
+        Y : array-like, sparse matrix or list of lists
+            True label sets, in any form of `linnaeus.labels`.
+        columns : iterable or None, default=None
+            The label of each column of the scores, with a taxonomy some of its nodes. None: the
+            columns of an indicator `Y`, the sorted labels of a one-dimensional `Y`, or the nodes
+            or the leaves of the taxonomy.
+
+        Returns
+        -------
+        Self
+            The same object.
         """
         matrix = rows.as_matrix(scores)
         given = taught(Y, self.taxonomy)
@@ -197,7 +209,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     # -- deciding ---------------------------------------------------------------------------
 
     def decide(self, scores: Any) -> sp.csr_array:
-        """The label sets of rows of scores: a CSR int8 indicator over `classes_`."""
+        """The label sets of rows of scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples, n_classes)
+            A score for every sample and class.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_classes)
+            Indicator of int8, columns as in `classes_`.
+        """
         matrix = rows.as_matrix(scores)
         if not hasattr(self, "columns_"):
             if self._learns():
@@ -208,7 +231,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return rows.stack((on for _, on in self._blocks(matrix)), len(self.names_))
 
     def predict(self, X: Any) -> Any:
-        """Label sets in the form that was taught; where that is one label, the best decided on."""
+        """The label sets of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught; where that is one label, the best decided on.
+        """
         scores = self._scores(X)
         if self.form_.kind != "one":
             return self.form_.answer(self.decide(scores), self.names_)
@@ -216,7 +250,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
 
     def decision_function(self, X: Any) -> rows.FloatArray:
-        """The scores of the estimator, one column per class; (n,) for two exclusive classes."""
+        """The scores of the estimator.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class; one number per sample for two exclusive classes.
+        """
         scores = self._prepared(self._scores(X))
         if self.form_.kind == "one" and self.taxonomy is None and scores.shape[1] == 2:
             return (scores[:, 1] - scores[:, 0]) / 2
@@ -252,7 +297,13 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             yield prepared, self._decide_block(prepared)
 
     def save(self, path: str | Path) -> None:
-        """Write the rule and its estimator as a directory; read it with `linnaeus.load`."""
+        """Write the rule and its estimator as a directory; read it with `linnaeus.load`.
+
+        Parameters
+        ----------
+        path : str or Path
+            Directory to write.
+        """
         storage.save(self, path)
 
     def __sklearn_tags__(self) -> Any:

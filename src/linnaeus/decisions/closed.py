@@ -29,18 +29,36 @@ class ClosedArgmax(NodeDecision):
 
     Parameters
     ----------
-    shift : a number taken off every score; or "fit": the best micro-F1 on held-out scores among
-        0 and the 0%, 5%, ..., 100% quantiles of the scores of true labels
-    transform : None; "half", p - 1/2; "logit", log(p / (1 - p)); or "auto": "half" where the
-        estimator gives probabilities only, else None
-    nonempty : whether every row gets at least one label
-    lift : "max" to make node scores of leaf scores, None to refuse them, "always" to lift even
-        scores of all nodes, where they are of the nodes' own labels
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    shift : float or 'fit', default=0.0
+        Taken off every score. 'fit': the best micro-F1 on held-out scores among 0 and the 0%, 5%,
+        ..., 100% quantiles of the scores of true labels.
+    transform : {'auto', 'half', 'logit'} or None, default='auto'
+        'half', p - 1/2; 'logit', log(p / (1 - p)); 'auto', 'half' where the estimator gives
+        probabilities only, else None.
+    nonempty : bool, default=False
+        Whether every row gets at least one label.
+    lift : {'max', 'always'} or None, default='max'
+        'max' to make node scores of leaf scores, None to refuse them, 'always' to lift even scores
+        of all nodes, where they are of the nodes' own labels.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    shift_ : what is taken off, after `fit` with ``shift="fit"``
+    shift_ : float
+        What is taken off, after `fit` with ``shift="fit"``.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
 
     Examples
     --------

@@ -25,17 +25,35 @@ class TopDownConsistent(NodeDecision):
 
     Parameters
     ----------
-    decision : the inner decision, such as ``SCut()``; None takes scores above `threshold`
-    threshold : for ``decision=None``
-    mode : "down" switches off labels with a parent that is off (on a DAG: any parent);
-        "up" switches on the ancestors of every label
-    lift : "max" to make node scores of leaf scores, None to refuse them, "always" to lift even
-        scores of all nodes, where they are of the nodes' own labels
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    decision : Decision or None, default=None
+        The inner decision, such as ``SCut()``; None takes scores above `threshold`.
+    threshold : float, default=0.0
+        For decision=None.
+    mode : {'down', 'up'}, default='down'
+        'down' switches off labels with a parent that is off (on a DAG: any parent); 'up' switches
+        on the ancestors of every label.
+    lift : {'max', 'always'} or None, default='max'
+        'max' to make node scores of leaf scores, None to refuse them, 'always' to lift even scores
+        of all nodes, where they are of the nodes' own labels.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    decision_ : the inner decision, fitted
+    decision_ : Decision
+        The inner decision, fitted.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
 
     Examples
     --------

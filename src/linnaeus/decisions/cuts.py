@@ -26,15 +26,39 @@ IntRow = npt.NDArray[np.int64]
 
 
 class Cuts(NamedTuple):
-    """The ideal cut of each row."""
+    """The ideal cut of each row.
 
-    threshold: npt.NDArray[np.float64]  # (n,)
-    size: IntRow  # (n,) number of labels above
-    errors: IntRow  # (n,)
+    Attributes
+    ----------
+    threshold : ndarray of shape (n_samples,)
+        The threshold.
+    size : ndarray of int of shape (n,)
+        Number of labels above.
+    errors : ndarray of int of shape (n_samples,)
+        Labels wrong with it.
+    """
+
+    threshold: npt.NDArray[np.float64]
+    size: IntRow
+    errors: IntRow
 
 
 def ideal_cuts(scores: FloatArray, Y: sp.csr_array, rule: str) -> Cuts:
-    """The ideal cuts of all rows by the rule "lowest" or "widest"."""
+    """The ideal cuts of all rows.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        A score for every sample and class.
+    Y : csr_array of shape (n_samples, n_classes)
+        True label sets.
+    rule : {'lowest', 'widest'}
+        Which of the best thresholds is taken.
+
+    Returns
+    -------
+    Cuts
+    """
     n = scores.shape[0]
     cuts = Cuts(np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64))
     choose = {"lowest": _lowest, "widest": _widest}[rule]

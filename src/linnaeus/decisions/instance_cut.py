@@ -36,16 +36,33 @@ class InstanceCut(Decision):
 
     Parameters
     ----------
-    features : "top", the highest scores in order; or "full", all scores in the order of the
-        labels (up to 1,000 labels)
-    alpha : strength of the ridge
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    features : {'top', 'full'}, default='top'
+        The highest scores in order; or all scores in the order of the labels (up to 1,000 labels).
+    alpha : float, default=1.0
+        Strength of the ridge.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    thresholds_ : (n,) the ideal thresholds of the held-out rows
-    costs_ : (n,) the errors that they make
-    coef_, intercept_ : the regression
+    thresholds_ : ndarray of shape (n_samples,)
+        The ideal thresholds of the held-out rows.
+    costs_ : ndarray of int of shape (n_samples,)
+        The errors that they make.
+    coef_, intercept_ : ndarray of shape (n_score_features,) and float
+        The regression.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
     """
 
     def __init__(
@@ -85,7 +102,17 @@ class InstanceCut(Decision):
         return np.hstack([s, gaps, s.mean(axis=1, keepdims=True), s.std(axis=1, keepdims=True)])
 
     def predicted_thresholds(self, scores: Any) -> FloatArray:
-        """The threshold of each row of scores."""
+        """The threshold of each row of scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples, n_classes)
+            A score for every sample and class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         predicted: FloatArray = self._phi(np.asarray(scores)) @ self.coef_ + self.intercept_
         return predicted
 

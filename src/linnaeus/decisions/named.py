@@ -37,11 +37,21 @@ LEAST_ROWS = 100  # but no fewer rows than these
 
 
 class RuleInfo(NamedTuple):
-    """A rule that has a name."""
+    """A rule that has a name.
 
-    advice: str  # what it does, and when it helps
-    learns: bool  # whether it needs held-out scores
-    make: Callable[..., Decision]  # takes the taxonomy and the rule's own parameters by name
+    Attributes
+    ----------
+    advice : str
+        What it does, and when it helps.
+    learns : bool
+        Whether it needs held-out scores.
+    make : callable
+        Takes the taxonomy and the rule's own parameters by name.
+    """
+
+    advice: str
+    learns: bool
+    make: Callable[..., Decision]
 
 
 def _scut(taxonomy: Taxonomy, floor: float = FLOOR, fallback: str = "best") -> Decision:
@@ -110,6 +120,21 @@ RULES: dict[str, RuleInfo] = {  # the simple ones first
 def make_rule(name: str, taxonomy: Taxonomy, **parameters: Any) -> Decision:
     """A rule by its name, not yet fitted.
 
+    Parameters
+    ----------
+    name : str
+        Name in `RULES`.
+    taxonomy : Taxonomy
+        The taxonomy.
+    **parameters : dict
+        Parameters of the rule by name.
+
+    Returns
+    -------
+    Decision
+
+    Examples
+    --------
     >>> tax = Taxonomy.flat(["cat", "dog", "oak"])
     >>> tax.decode(make_rule("rcut", tax, k=2).decide([[0.1, 0.7, 0.6]]))
     [['dog', 'oak']]
@@ -144,10 +169,28 @@ def fit_rule(
 ) -> Decision:
     """A rule by its name, fitted to held-out scores; what is not given suits the scores.
 
-    scores, columns : (n, n_columns), and the node that each column scores
-    Y : label sets of the same rows
-    closed : whether all nodes are scored, by a model that was taught closed label sets
-    seed : of the rows to learn from, where a rule cannot afford all of them
+    Parameters
+    ----------
+    name : str
+        Name in `RULES`.
+    scores : array-like of shape (n_samples, n_columns)
+        Held-out scores.
+    Y : array-like, sparse matrix or list of lists
+        Label sets of the same rows.
+    taxonomy : Taxonomy
+        The taxonomy.
+    columns : iterable
+        The node that each column of the scores stands for.
+    closed : bool, default=False
+        Whether all nodes are scored, by a model that was taught closed label sets.
+    seed : int, default=0
+        Seed of the rows to learn from, where a rule cannot afford all of them.
+    **parameters : dict
+        Parameters of the rule by name.
+
+    Returns
+    -------
+    Decision
     """
     matrix, columns = as_matrix(scores), tuple(columns)
     given = taxonomy.encode(Y)
@@ -163,7 +206,21 @@ def fit_rule(
 
 
 def node_sets(rule: Decision, scores: Any, taxonomy: Taxonomy) -> sp.csr_array:
-    """The label sets that a rule decides on, closed upwards: CSR over the nodes."""
+    """The label sets that a rule decides on, closed upwards: CSR over the nodes.
+
+    Parameters
+    ----------
+    rule : Decision
+        A fitted rule.
+    scores : array-like of shape (n_samples, n_classes)
+        A score for every sample and class.
+    taxonomy : Taxonomy
+        The taxonomy.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_nodes)
+    """
     decided = rule.decide(scores)
     names = getattr(rule, "names_", None)
     if names is None:  # a rule that was never fitted: the nodes, or the leaves

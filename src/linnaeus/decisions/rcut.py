@@ -28,12 +28,27 @@ class RCut(Decision):
 
     Parameters
     ----------
-    k : how many; None chooses by micro-F1 on held-out scores (ties: the smallest)
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    k : int or None, default=None
+        Number of labels; None chooses by micro-F1 on held-out scores (ties: the smallest).
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    k_ : the number of labels
+    k_ : int
+        The number of labels.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
 
     Examples
     --------

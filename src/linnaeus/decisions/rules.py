@@ -46,11 +46,17 @@ WORDS = {"micro_f1": "micro-F1", "macro_f1": "macro-F1", "hierarchical_f1": "hie
 class RuleChoice:
     """The rule that was chosen.
 
-    name : of the rule, or of one of the `extra` label sets
-    rule : fitted on all rows; None for one of the `extra`
-    table : a dict per candidate: rule, micro_f1, macro_f1, hierarchical_f1, precision, recall,
-        labels_per_row, chosen, note
-    why : a sentence
+    Attributes
+    ----------
+    name : str
+        Name of the rule, or of one of the `extra` label sets.
+    rule : Decision or None
+        Fitted on all rows; None for one of the `extra`.
+    table : list of dict
+        A dict per candidate: rule, micro_f1, macro_f1, hierarchical_f1, precision, recall,
+        labels_per_row, chosen, note.
+    why : str
+        A sentence.
     """
 
     name: str
@@ -95,13 +101,28 @@ def choose_rule(
 
     Parameters
     ----------
-    scores, columns : (n, n_columns), and the node that each column scores
-    Y : label sets of the same rows, in any form
-    closed : whether all nodes are scored, by a model that was taught closed label sets
-    candidates : names in `RULES`; None for all that suit
-    extra : {name: label sets}, decided already on the same rows without having seen their labels
-    metric : "micro_f1" (of the most specific labels), "macro_f1" or "hierarchical_f1"
-    seed : of the halves
+    scores : array-like of shape (n_samples, n_columns)
+        Held-out scores.
+    Y : array-like, sparse matrix or list of lists
+        Label sets of the same rows, in any form.
+    taxonomy : Taxonomy
+        The taxonomy.
+    columns : iterable
+        The node that each column of the scores stands for.
+    closed : bool, default=False
+        Whether all nodes are scored, by a model that was taught closed label sets.
+    candidates : iterable of str or None, default=None
+        Names in `RULES`; None for all that suit.
+    extra : dict or None, default=None
+        {name: label sets}, decided already on the same rows without having seen their labels.
+    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1'}, default='micro_f1'
+        What decides; the first is of the most specific labels.
+    seed : int, default=0
+        Seed of the halves.
+
+    Returns
+    -------
+    RuleChoice
 
     Examples
     --------
@@ -146,6 +167,27 @@ def score_rules(
 
     A dict per rule: rule, note, rows, tp, fp, fn (arrays over the nodes, of most specific labels),
     closed_tp, closed_fp, closed_fn (numbers). `pool_rules` makes values of those of several folds.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples, n_columns)
+        Held-out scores.
+    Y : array-like, sparse matrix or list of lists
+        True label sets, in any form of `linnaeus.labels`.
+    taxonomy : Taxonomy
+        The taxonomy.
+    columns : iterable
+        The node that each column of the scores stands for.
+    closed : bool, default=False
+        Whether all nodes are scored, by a model that was taught closed label sets.
+    candidates : iterable of str or None, default=None
+        Names in `RULES`; None for all that suit.
+    seed : int, default=0
+        Seed of the halves.
+
+    Returns
+    -------
+    list of dict
     """
     problem = _problem(scores, Y, taxonomy, columns, closed, seed)
     rows = _judged_rows(problem)
@@ -159,6 +201,17 @@ def pool_rules(
     """The table of `choose_rule` (nothing chosen) from what `score_rules` gave for each fold.
 
     A rule that some fold lacks is left out.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    folds : sequence of list of dict
+        What `score_rules` gave for each fold.
+
+    Returns
+    -------
+    list of dict
     """
     by_name = [{record["rule"]: record for record in fold} for fold in folds]
     common = [name for name in by_name[0] if all(name in fold for fold in by_name)]

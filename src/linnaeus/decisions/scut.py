@@ -25,14 +25,31 @@ class SCut(Decision):
 
     Parameters
     ----------
-    floor : a label whose best held-out F1 is lower (or zero) gets the fallback
-    fallback : "inf" (never on) or "best" (on from its highest held-out score upwards)
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    floor : float, default=0.0
+        A label whose best held-out F1 is lower (or zero) gets the fallback.
+    fallback : {'inf', 'best'}, default='inf'
+        Never on; or on from its highest held-out score upwards.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    thresholds_ : (n_labels,) midway between the lowest score on and the highest score off
-    f1_ : (n_labels,) the F1 reached on the held-out data before the floor
+    thresholds_ : ndarray of shape (n_classes,)
+        Midway between the lowest score on and the highest score off.
+    f1_ : ndarray of shape (n_classes,)
+        The F1 reached on the held-out data before the floor.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
     """
 
     def __init__(

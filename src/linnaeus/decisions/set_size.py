@@ -31,15 +31,33 @@ class SetSize(Decision):
 
     Parameters
     ----------
-    mode : "threshold", or "size" to predict the number of labels
-    top_k : None uses the score vector; a number, that many highest scores in order
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    mode : {'threshold', 'size'}, default='threshold'
+        Whether to predict a threshold or the number of labels.
+    top_k : int or None, default=None
+        None uses the score vector; a number, that many highest scores in order.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
 
     Attributes
     ----------
-    thresholds_ : (n,) the ideal thresholds of the held-out rows (mode "size": numbers of labels)
-    costs_ : (n,) the errors that the ideal thresholds make (mode "threshold")
-    coef_, intercept_ : the regression
+    thresholds_ : ndarray of shape (n_samples,)
+        The ideal thresholds of the held-out rows (mode "size": numbers of labels).
+    costs_ : ndarray of int of shape (n_samples,)
+        The errors that the ideal thresholds make (mode "threshold").
+    coef_, intercept_ : ndarray of shape (n_score_features,) and float
+        The regression.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
     """
 
     def __init__(
@@ -77,7 +95,17 @@ class SetSize(Decision):
         return s.astype(np.float64)
 
     def predicted_thresholds(self, scores: Any) -> FloatArray:
-        """The threshold (mode "size": the number of labels, unrounded) of each row of scores."""
+        """The threshold (mode "size": the number of labels, unrounded) of each row of scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples, n_classes)
+            A score for every sample and class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         predicted: FloatArray = self._features(np.asarray(scores)) @ self.coef_ + self.intercept_
         return predicted
 

@@ -19,9 +19,27 @@ class Threshold(Decision):
 
     Parameters
     ----------
-    threshold : the constant, or one per label; 0.5 suits probabilities
-    at_least_one : whether a row without labels gets the one with the highest score
-    estimator, taxonomy, cv, random_state : see `Decision`
+    estimator : object or None, default=None
+        A classifier with `decision_function` or `predict_proba`; not needed for `fit_scores` and
+        `decide`.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, where labels are its nodes.
+    threshold : float or array-like of shape (n_classes,), default=0.0
+        The constant, or one per label; 0.5 suits probabilities.
+    at_least_one : bool, default=False
+        Whether a row without labels gets the one with the highest score.
+    cv : int, splitter, iterable or 'prefit', default=5
+        Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
+        'prefit': the estimator is fitted already, and `fit` is given held-out data.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
 
     Examples
     --------
