@@ -18,19 +18,40 @@ class Dag(NamedTuple):
 
     The parents of v are ``parents[parent_ptr[v]:parent_ptr[v + 1]]``, ascending; the children
     likewise. ``depth[v]`` is the longest way down from a root, so parents are always less deep.
+
+    Attributes
+    ----------
+    parent_ptr : ndarray of int of shape (n_nodes + 1,)
+        Where the parents of each node start.
+    parents : ndarray of int of shape (n_edges,)
+        Parents of all nodes.
+    child_ptr : ndarray of int of shape (n_nodes + 1,)
+        Where the children of each node start.
+    children : ndarray of int of shape (n_edges,)
+        Children of all nodes.
+    depth : ndarray of int of shape (n_nodes,)
+        Longest way down from a root.
     """
 
-    parent_ptr: PtrArray  # (n_nodes + 1,)
-    parents: IntArray  # (n_edges,)
-    child_ptr: PtrArray  # (n_nodes + 1,)
-    children: IntArray  # (n_edges,)
-    depth: IntArray  # (n_nodes,)
+    parent_ptr: PtrArray
+    parents: IntArray
+    child_ptr: PtrArray
+    children: IntArray
+    depth: IntArray
 
 
 class Ancestors(NamedTuple):
-    """The ancestor closure as CSR lists: ``nodes[ptr[v]:ptr[v + 1]]``, ascending, with v last."""
+    """The ancestor closure as CSR lists: ``nodes[ptr[v]:ptr[v + 1]]``, ascending, with v last.
 
-    ptr: PtrArray  # (n_nodes + 1,)
+    Attributes
+    ----------
+    ptr : ndarray of int of shape (n_nodes + 1,)
+        Where the ancestors of each node start.
+    nodes : ndarray of int of shape (n_ancestors,)
+        Ancestors of all nodes.
+    """
+
+    ptr: PtrArray
     nodes: IntArray
 
 

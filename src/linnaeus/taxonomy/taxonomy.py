@@ -33,20 +33,46 @@ class Taxonomy:
 
     Build one with `from_edges`, `from_parents`, `from_paths`, `from_networkx`, `flat` or `read`.
 
-    Attributes
-    ----------
-    nodes : tuple of names, every parent before its children
-    roots, leaves : tuples of names, in node order
-    levels : tuple of tuples of names; ``levels[d]`` holds the nodes at depth d
-    depth : (n_nodes,) int array, the longest way down from a root (roots 0)
-    titles : {name: human title}, for the nodes that have one besides their id
-    related : tuple of (a, b) pairs, symmetric non-hierarchical links, each once
-    is_tree : True when no node has two parents (a forest counts)
-    misc : {misc leaf: the inner node it stands for}, after `with_misc`
-    dag, tree : the same as arrays over node numbers, for numerical code
-
     Methods that take a node `v` take its name, and answer in names; or its number, where no
     node has that number for a name, and answer in numbers.
+
+    Parameters
+    ----------
+    numbered : object
+        Nodes, edges and links as numbers; made by the methods above.
+    titles : dict or None, default=None
+        {name: human title}, for the nodes that have one besides their id.
+    misc : dict or None, default=None
+        {misc leaf: the inner node it stands for}.
+
+    Attributes
+    ----------
+    nodes : tuple
+        Names, every parent before its children.
+    roots, leaves : tuple
+        Names, in node order.
+    levels : tuple of tuple
+        ``levels[d]`` holds the names at depth d.
+    depth : ndarray of int of shape (n_nodes,)
+        The longest way down from a root (roots 0).
+    titles : dict
+        {name: human title}, for the nodes that have one besides their name.
+    related : tuple of tuple
+        Symmetric non-hierarchical links (a, b), each once.
+    edges : tuple of tuple
+        All (parent, child) pairs of names.
+    is_tree : bool
+        True when no node has two parents (a forest counts).
+    misc : dict
+        {misc leaf: the inner node it stands for}, after `with_misc`.
+    dag, tree : Dag and Tree
+        The same as arrays over node numbers, for numerical code.
+    n_parents, n_children : ndarray of int of shape (n_nodes,)
+        How many parents and children each node has.
+    root_numbers, leaf_numbers : ndarray of int
+        `roots` and `leaves` as numbers.
+    related_numbers : ndarray of int of shape (n_links, 2)
+        `related` as numbers.
 
     Examples
     --------
@@ -116,9 +142,21 @@ class Taxonomy:
         related: Iterable[Sequence[Any]] = (),
         titles: Mapping[Any, str] | None = None,
     ) -> Taxonomy:
-        """From (parent, child) pairs; (None, name) declares a root, so isolated nodes can exist.
+        """From (parent, child) pairs.
 
-        Repeated edges count once. `related` pairs may name further nodes.
+        Parameters
+        ----------
+        edges : iterable of (parent, child)
+            Names; (None, name) declares a root, so isolated nodes can exist. Repeated edges count
+            once.
+        related : iterable of (a, b), default=()
+            Symmetric links, which may name further nodes.
+        titles : dict or None, default=None
+            {name: human title}, for nodes that have one besides their name.
+
+        Returns
+        -------
+        Taxonomy
         """
         return cls(number_nodes(lines.from_edges(edges), related), titles)
 
@@ -126,7 +164,19 @@ class Taxonomy:
     def from_parents(
         cls, parents: Mapping[Any, Any], titles: Mapping[Any, str] | None = None
     ) -> Taxonomy:
-        """From {child: parent}, {child: [parents]} or {root: None}; every parent is a key too."""
+        """From the parents of every node.
+
+        Parameters
+        ----------
+        parents : dict
+            {child: parent}, {child: [parents]} or {root: None}; every parent is a key too.
+        titles : dict or None, default=None
+            {name: human title}, for nodes that have one besides their name.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return cls(number_nodes(lines.from_parents(parents)), titles)
 
     @classmethod
@@ -134,13 +184,34 @@ class Taxonomy:
         """From paths such as "A/B/C": ids are the paths, titles their last parts.
 
         So two nodes may carry the same title under different parents.
+
+        Parameters
+        ----------
+        paths : iterable of str
+            Paths from a root down.
+        sep : str, default='/'
+            What stands between the names of a path.
+
+        Returns
+        -------
+        Taxonomy
         """
         flat, titles = lines.from_paths(paths, sep)
         return cls(number_nodes(flat), titles)
 
     @classmethod
     def flat(cls, labels: Iterable[Any]) -> Taxonomy:
-        """Labels without a hierarchy: every one is a root and a leaf."""
+        """Labels without a hierarchy: every one is a root and a leaf.
+
+        Parameters
+        ----------
+        labels : iterable
+            Names.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return cls(number_nodes(lines.from_labels(labels)))
 
     @classmethod
@@ -148,25 +219,61 @@ class Taxonomy:
         """From a networkx DiGraph (parent -> child) or Graph (related links).
 
         The node attribute ``title`` and the graph attribute ``related`` are kept.
+
+        Parameters
+        ----------
+        g : networkx graph
+            A DiGraph (parent -> child) or a Graph (related links).
+
+        Returns
+        -------
+        Taxonomy
         """
         numbered, titles = networks.from_networkx(g)
         return cls(numbered, titles)
 
     @classmethod
     def read(cls, path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
-        """Read a taxonomy file; see `linnaeus.taxonomy.formats` for what is known."""
+        """Read a taxonomy file; see `linnaeus.taxonomy.formats` for what is known.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to read.
+        format : str or None, default=None
+            Name of the format; None to guess from name and content.
+        **options : dict
+            Options of the format.
+
+        Returns
+        -------
+        Taxonomy
+        """
         from linnaeus.taxonomy import formats
 
         return formats.read(path, format, **options)
 
     def write(self, path: str | Path, format: str | None = None) -> None:
-        """Write to a file, whole or not at all; the format follows from the name if not given."""
+        """Write to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        format : str or None, default=None
+            Name of the format; None to follow the name of the file.
+        """
         from linnaeus.taxonomy import formats
 
         formats.write(self, path, format)
 
     def to_networkx(self) -> nx.DiGraph:
-        """A networkx DiGraph with edges parent -> child; the inverse of `from_networkx`."""
+        """A networkx DiGraph with edges parent -> child; the inverse of `from_networkx`.
+
+        Returns
+        -------
+        networkx DiGraph
+        """
         return networks.to_networkx(self)
 
     # -- what it holds ----------------------------------------------------------------------
@@ -223,7 +330,17 @@ class Taxonomy:
         return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
     def index(self, name: Any) -> int:
-        """The number of a node."""
+        """The number of a node.
+
+        Parameters
+        ----------
+        name : object
+            Name of the node.
+
+        Returns
+        -------
+        int
+        """
         number = self._index.get(name) if name in self else None
         if number is None:
             raise UserError(
@@ -233,15 +350,45 @@ class Taxonomy:
         return number
 
     def numbers(self, names: Iterable[Any]) -> IntArray:
-        """The numbers of several nodes, as an array."""
+        """The numbers of several nodes.
+
+        Parameters
+        ----------
+        names : iterable
+            Names of the nodes.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+        """
         return np.fromiter(map(self.index, names), dtype=np.int32)
 
     def names(self, numbers: Iterable[int]) -> tuple[Any, ...]:
-        """The names of several node numbers."""
+        """The names of several node numbers.
+
+        Parameters
+        ----------
+        numbers : iterable of int
+            Node numbers.
+
+        Returns
+        -------
+        tuple
+        """
         return tuple(self.nodes[v] for v in numbers)
 
     def title(self, name: Any) -> str:
-        """What to show a person: the title where there is one, else the name."""
+        """What to show a person: the title where there is one, else the name.
+
+        Parameters
+        ----------
+        name : object
+            Name of the node.
+
+        Returns
+        -------
+        str
+        """
         return self.titles.get(name, str(name))
 
     @cached_property
@@ -264,10 +411,12 @@ class Taxonomy:
 
     @cached_property
     def roots(self) -> tuple[Any, ...]:
+        """Names of the nodes without a parent, in node order."""
         return self.names(self.root_numbers.tolist())
 
     @cached_property
     def leaves(self) -> tuple[Any, ...]:
+        """Names of the nodes without a child, in node order."""
         return self.names(self.leaf_numbers.tolist())
 
     @cached_property
@@ -279,6 +428,7 @@ class Taxonomy:
 
     @cached_property
     def levels(self) -> tuple[tuple[Any, ...], ...]:
+        """Names of the nodes at each depth."""
         return tuple(self.names(level.tolist()) for level in self.level_numbers)
 
     @cached_property
@@ -300,7 +450,17 @@ class Taxonomy:
         return ancestor_lists(self.dag)
 
     def ancestor_rows(self, numbers: IntArray) -> sp.csr_array:
-        """The rows of `ancestor_matrix` for some nodes, without making the others."""
+        """The rows of `ancestor_matrix` for some nodes, without making the others.
+
+        Parameters
+        ----------
+        numbers : ndarray of int of shape (n,)
+            Node numbers.
+
+        Returns
+        -------
+        csr_array of shape (n, n_nodes)
+        """
         if "ancestor_lists" in self.__dict__:
             return self.ancestor_matrix[numbers]
         ptr, nodes = ancestor_lists(self.dag, numbers)
@@ -327,31 +487,81 @@ class Taxonomy:
         return tuple(numbers) if by_number else self.names(numbers)
 
     def parents(self, v: Any) -> tuple[Any, ...]:
-        """The parents of a node, in node order."""
+        """The parents of a node, in node order.
+
+        Parameters
+        ----------
+        v : object
+            A node, by name or number.
+
+        Returns
+        -------
+        tuple
+        """
         i, by_number = self._resolve(v)
         ptr = self.dag.parent_ptr
         return self._answer(self.dag.parents[ptr[i] : ptr[i + 1]].tolist(), by_number)
 
     def children(self, v: Any) -> tuple[Any, ...]:
-        """The children of a node, in node order."""
+        """The children of a node, in node order.
+
+        Parameters
+        ----------
+        v : object
+            A node, by name or number.
+
+        Returns
+        -------
+        tuple
+        """
         i, by_number = self._resolve(v)
         ptr = self.dag.child_ptr
         return self._answer(self.dag.children[ptr[i] : ptr[i + 1]].tolist(), by_number)
 
     def ancestors(self, v: Any) -> tuple[Any, ...]:
-        """The node and everything above it, in node order."""
+        """The node and everything above it, in node order.
+
+        Parameters
+        ----------
+        v : object
+            A node, by name or number.
+
+        Returns
+        -------
+        tuple
+        """
         i, by_number = self._resolve(v)
         return self._answer(_reach(i, self.dag.parent_ptr, self.dag.parents), by_number)
 
     def descendants(self, v: Any) -> tuple[Any, ...]:
-        """The node and everything below it, in node order."""
+        """The node and everything below it, in node order.
+
+        Parameters
+        ----------
+        v : object
+            A node, by name or number.
+
+        Returns
+        -------
+        tuple
+        """
         i, by_number = self._resolve(v)
         return self._answer(_reach(i, self.dag.child_ptr, self.dag.children), by_number)
 
     def lca(self, a: Any, b: Any) -> Any:
         """The lowest common ancestor; on a DAG the deepest one, ties to the lower number.
 
-        None when the two nodes lie below different roots.
+        Parameters
+        ----------
+        a : object
+            Two nodes, by name or number.
+        b : object
+            Two nodes, by name or number.
+
+        Returns
+        -------
+        object or None
+            Name (or number) of the ancestor; None when the two nodes lie below different roots.
         """
         i, by_number = self._resolve(a)
         j, _ = self._resolve(b)
@@ -367,6 +577,17 @@ class Taxonomy:
 
         In a tree this is the number of edges between them, through a common virtual root if
         they lie below different roots.
+
+        Parameters
+        ----------
+        a : object
+            Two nodes, by name or number.
+        b : object
+            Two nodes, by name or number.
+
+        Returns
+        -------
+        int
         """
         i, _ = self._resolve(a)
         j, _ = self._resolve(b)
@@ -376,54 +597,153 @@ class Taxonomy:
     # -- label sets -------------------------------------------------------------------------
 
     def encode(self, labels: Any) -> sp.csr_array:
-        """Labels in any form (see `linnaeus.labels`) to a CSR 0/1 indicator over `nodes`."""
+        """Labels as an indicator over `nodes`.
+
+        Parameters
+        ----------
+        labels : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`.
+
+        Returns
+        -------
+        csr_array of shape (n_samples, n_nodes)
+            0 and 1.
+        """
         return labelsets.encode(self, labels)
 
     def decode(self, indicator: Any) -> list[list[Any]]:
-        """An indicator over `nodes` to lists of names, in node order."""
+        """Lists of names from an indicator over `nodes`.
+
+        Parameters
+        ----------
+        indicator : {array-like, sparse matrix} of shape (n_samples, n_nodes)
+            0 and 1.
+
+        Returns
+        -------
+        list of lists
+            Names of each row, in node order.
+        """
         return labelsets.decode(self, indicator)
 
     def closure(self, Y: Any) -> Any:
-        """The label sets closed upwards: every ancestor of a label becomes a label."""
+        """The label sets closed upwards: every ancestor of a label becomes a label.
+
+        Parameters
+        ----------
+        Y : array-like, sparse matrix or list of lists
+            Label sets, in any form of `linnaeus.labels`.
+
+        Returns
+        -------
+        csr_array, ndarray or list of lists
+            Label sets in the form given.
+        """
         return labelsets.closure(self, Y)
 
     def most_specific(self, Y: Any) -> Any:
-        """The label sets without the labels that have a descendant in the same set."""
+        """The label sets without the labels that have a descendant in the same set.
+
+        Parameters
+        ----------
+        Y : array-like, sparse matrix or list of lists
+            Label sets, in any form of `linnaeus.labels`.
+
+        Returns
+        -------
+        csr_array, ndarray or list of lists
+            Label sets in the form given.
+        """
         return labelsets.most_specific(self, Y)
 
     # -- other taxonomies from this one -----------------------------------------------------
 
     def subtree(self, name: Any) -> Taxonomy:
-        """The node and everything below it."""
+        """The node and everything below it.
+
+        Parameters
+        ----------
+        name : object
+            Name of the node.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return self._part(np.array(_reach(self.index(name), self.dag.child_ptr, self.dag.children)))
 
     def restrict(self, labels: Any) -> Taxonomy:
         """The labels and everything above them: the part that a collection uses.
 
-        `labels`: names, lists of names, or an indicator over `nodes`.
+        Parameters
+        ----------
+        labels : iterable, list of lists or indicator
+            Names, lists of names, or an indicator over `nodes`.
+
+        Returns
+        -------
+        Taxonomy
         """
         return self._part(reshape.with_ancestors(self, labelsets.label_numbers(self, labels)))
 
     def with_misc(self, labels: Any = None) -> Taxonomy:
         """One leaf ``v/misc`` below each inner node that carries instances of its own.
 
-        `labels` are the label sets (lists of names, or an indicator), or the names of the inner
-        nodes; an inner node implied by a descendant in the same set carries nothing of its own.
-        Without labels every inner node gets a leaf. The new leaves come last, in the order in
-        which their nodes first occur; `misc` maps them back.
+        The new leaves come last, in the order in which their nodes first occur; `misc` maps them
+        back.
+
+        Parameters
+        ----------
+        labels : iterable, list of lists, indicator or None, default=None
+            The label sets, or the names of the inner nodes; an inner node implied by a descendant
+            in the same set carries nothing of its own. None for all inner nodes.
+
+        Returns
+        -------
+        Taxonomy
         """
         return reshape.with_misc(self, labels)
 
     def collapsed(self, keep: Iterable[Any] = ()) -> Taxonomy:
-        """Single-child chains contracted to their lowest node, except for nodes in `keep`."""
+        """Single-child chains contracted to their lowest node, except for nodes in `keep`.
+
+        Parameters
+        ----------
+        keep : iterable, default=()
+            Nodes that stay.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return reshape.collapsed(self, keep)
 
     def shuffled(self, rng: np.random.Generator | int | None = None) -> Taxonomy:
-        """A random hierarchy of the same shape: as many nodes on each level, the same leaves."""
+        """A random hierarchy of the same shape: as many nodes on each level, the same leaves.
+
+        Parameters
+        ----------
+        rng : Generator, int or None, default=None
+            Seed or generator, as for ``numpy.random.default_rng``.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return reshape.shuffled(self, np.random.default_rng(rng))
 
     def without_top(self, names: Iterable[Any] = ("root", "Root")) -> Taxonomy:
-        """Without a sole root of one of these names, the artificial top of many files."""
+        """Without a sole root of one of these names, the artificial top of many files.
+
+        Parameters
+        ----------
+        names : iterable, default=('root', 'Root')
+            Names of such a root.
+
+        Returns
+        -------
+        Taxonomy
+        """
         top = self.roots[0] if len(self.roots) == 1 else None
         if top is None or top not in set(names) or len(self) == 1:
             return self
@@ -439,6 +759,10 @@ class Taxonomy:
         """A colour per node, no edge or related link within a colour.
 
         Parity of depth on a tree without links; else greedy, largest degree first.
+
+        Returns
+        -------
+        ndarray of int of shape (n_nodes,)
         """
         return structure.coloring(self)
 
@@ -450,9 +774,18 @@ class Taxonomy:
     ) -> sp.csr_array:
         """The grounded Laplacian of the edges and links: L + diag(g).
 
-        conductance : {(parent, child): c}, 1 elsewhere
-        ground : a number added at every node, or {node: value}
-        root : "zero" adds 1 at every root (an edge to a fixed zero vector), "free" nothing
+        Parameters
+        ----------
+        conductance : dict or None, default=None
+            Strength of each edge, {(parent, child): c}, 1 elsewhere.
+        ground : float, dict or None, default=None
+            A number added at every node, or {node: value}; None for 0.
+        root : {'zero', 'free'}, default='zero'
+            'zero' adds 1 at every root (an edge to a fixed zero vector), 'free' nothing.
+
+        Returns
+        -------
+        csr_array of shape (n_nodes, n_nodes)
         """
         return structure.laplacian(self, conductance, ground, root)
 
@@ -466,12 +799,31 @@ class Taxonomy:
         marks: Mapping[Any, str] | None = None,
         file: TextIO | None = None,
     ) -> None:
-        """Print the tree; a node with several parents is expanded once and repeated as a name."""
+        """Print the tree; a node with several parents is expanded once and repeated as a name.
+
+        Parameters
+        ----------
+        root : object or None, default=None
+            Node to start from; None for all roots.
+        max_depth : int or None, default=None
+            Levels to print; None for all.
+        max_children : int or None, default=None
+            Children to print of each node; None for all.
+        marks : dict or None, default=None
+            {name: text behind it}.
+        file : file-like or None, default=None
+            Where to print; None for standard output.
+        """
         for row in draw.lines(self, root, max_depth, max_children, marks):
             print(row, file=file)
 
     def digest(self) -> str:
-        """A fingerprint of nodes, edges, titles and links, the same on every machine."""
+        """A fingerprint of nodes, edges, titles and links, the same on every machine.
+
+        Returns
+        -------
+        str
+        """
         h = hashlib.sha256()
         for part in chain(self.edges, self.titles.items(), self.related, [self.nodes]):
             h.update(repr(part).encode())

@@ -14,7 +14,14 @@ class Tree(NamedTuple):
     """A forest with ``parent[v] < v``; roots have ``parent == -1``.
 
     Counting up visits parents before children; counting down, children first.
+
+    Attributes
+    ----------
+    parent : ndarray of int of shape (n_nodes,)
+        Parent of each node.
+    n_children : ndarray of int of shape (n_nodes,)
+        Number of its children.
     """
 
-    parent: IntArray  # (n_nodes,)
-    n_children: IntArray  # (n_nodes,)
+    parent: IntArray
+    n_children: IntArray
