@@ -20,7 +20,12 @@ class Answers:
     An inner node that is given because a node below it is, or that has no score of its own, has
     the highest score at or below it, and no probability.
 
-    top : how many of the highest-ranked labels to list as well
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+    top : int, default=0
+        How many of the highest-ranked labels to list as well.
     """
 
     def __init__(self, model: Model, top: int = 0) -> None:

@@ -16,7 +16,17 @@ FOR_SEVERAL: dict[str, dict[str, Any]] = {"hblr": {"link": "binary"}}  # to take
 
 
 class MethodChoice(NamedTuple):
-    """A method, parameters of it that differ from its defaults, and why."""
+    """A method, parameters of it that differ from its defaults, and why.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    parameters : dict
+        What differs from its defaults.
+    why : str
+        A sentence.
+    """
 
     method: str
     parameters: dict[str, Any]
@@ -26,7 +36,23 @@ class MethodChoice(NamedTuple):
 def choose_method(
     method: str | None, part: Part, taxonomy: Taxonomy, several: bool
 ) -> MethodChoice:
-    """The method asked for, or the one that was best on collections like this."""
+    """The method asked for, or the one that was best on collections like this.
+
+    Parameters
+    ----------
+    method : str or None
+        Name in `linnaeus.model.METHODS`; None picks one for the data.
+    part : Part
+        Examples with labels.
+    taxonomy : Taxonomy
+        The taxonomy.
+    several : bool
+        Whether rows have several labels, or none.
+
+    Returns
+    -------
+    MethodChoice
+    """
     if several and method in FOR_SEVERAL:
         return MethodChoice(
             method, FOR_SEVERAL[method], "because you chose it, for several labels per row"
@@ -43,6 +69,21 @@ def choose_method(
 def unsuited(method: str, several: bool, is_tree: bool) -> str:
     """Why a method cannot learn from such data; empty where it can.
 
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    several : bool
+        Whether rows have several labels, or none.
+    is_tree : bool
+        Whether no node has two parents.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> unsuited("msvm", several=True, is_tree=True)
     'rows have several labels or none, and msvm takes one a row'
     """

@@ -25,7 +25,17 @@ class Kind(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Features for a collection, unfitted, and why these."""
+    """Features for a collection, unfitted, and why these.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of features.
+    features : object
+        The transformer, not fitted.
+    why : str
+        A sentence.
+    """
 
     kind: str
     features: Any
@@ -66,6 +76,21 @@ def choose_features(
 ) -> Choice:
     """Features of a kind, or of the kind that suits the examples.
 
+    Parameters
+    ----------
+    part : Part
+        Examples with labels.
+    kind : str, default='auto'
+        A kind in `linnaeus.model.KINDS`, or 'auto'.
+    parameters : dict or None, default=None
+        Parameters by name; None for the defaults.
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
     >>> choose_features(Part([["a"]], ["1"], texts=["good morning, world"])).kind
     'words'
     """
@@ -76,7 +101,22 @@ def choose_features(
 
 
 def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = None) -> Any:
-    """A transformer of this kind, with parameters of its own, before it has seen any example."""
+    """A transformer of this kind, with parameters of its own, before it has seen any example.
+
+    Parameters
+    ----------
+    kind : str
+        A kind in `linnaeus.model.KINDS`, or 'auto'.
+    part : Part
+        Examples with labels.
+    parameters : dict or None, default=None
+        Parameters by name; None for the defaults.
+
+    Returns
+    -------
+    object
+        The transformer.
+    """
     if kind not in KINDS:
         known = ("auto", *KINDS)
         raise UserError(

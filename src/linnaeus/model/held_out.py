@@ -24,15 +24,39 @@ MOST = 20_000_000  # scores that are kept
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Held-out scores and the true label sets of the same rows."""
+    """Held-out scores and the true label sets of the same rows.
 
-    rows: Any  # (n,) numbers of the training rows
-    scores: Any  # (n, n_columns) float32
-    Y: Any  # (n, n_nodes) CSR
-    own: Any = None  # (n, n_nodes) CSR, what the estimators themselves predicted
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        Numbers of the training rows.
+    scores : ndarray of float32 of shape (n_rows, n_columns)
+        Held-out scores.
+    Y : csr_array of shape (n_rows, n_nodes)
+        True label sets.
+    own : csr_array of shape (n_rows, n_nodes) or None
+        What the estimators themselves predicted.
+    """
+
+    rows: Any
+    scores: Any
+    Y: Any
+    own: Any = None
 
     def thinned(self, seed: int, most: int = MOST) -> HeldOut:
-        """No more rows than `most` scores allow."""
+        """No more rows than `most` scores allow.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the rows.
+        most : int, default=20000000
+            Most scores to keep.
+
+        Returns
+        -------
+        HeldOut
+        """
         keep = max(1, most // max(1, self.scores.shape[1]))
         if len(self.rows) <= keep:
             return self

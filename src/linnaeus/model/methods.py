@@ -35,6 +35,26 @@ def make(
 ) -> Any:  # fmt: skip
     """An estimator by the name of its method, with parameters of its own.
 
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    parameters : dict or None, default=None
+        Parameters by name; None for the defaults.
+    seed : int, default=0
+        Seed of everything that is drawn.
+    jobs : int, default=1
+        Threads; -1 for all cores. The result does not depend on it.
+
+    Returns
+    -------
+    object
+        The estimator, not fitted.
+
+    Examples
+    --------
     >>> make("svm", parameters={"C": 10.0}).C
     10.0
     """

@@ -33,17 +33,27 @@ class Model:
 
     Attributes
     ----------
-    taxonomy : the taxonomy
-    features : the fitted transformer of inputs
-    estimator : the fitted estimator
-    rule : the fitted decision rule; None for an estimator's own
-    rule_name : its name
-    about : what there is to tell: method, parameters, why they were chosen, the data, certificate,
-        and metrics: what the rule reached on held-out rows, where it was judged
-    train_counts : training rows of every node, those of nodes below it included
-    own_counts : training rows of every node that have it as a most specific label
-    held_out : held-out scores of training rows, from which other rules can be learned
-    closed_answers : whether `predict` answers whole paths, as the training labels did
+    taxonomy : Taxonomy
+        The taxonomy.
+    features : object
+        The fitted transformer of inputs.
+    estimator : object
+        The fitted estimator.
+    rule : Decision or None
+        The fitted decision rule; None for an estimator's own.
+    rule_name : str
+        Name of the rule.
+    about : dict
+        Method, parameters, why they were chosen, the data, certificate, and metrics: what the rule
+        reached on held-out rows, where it was judged.
+    train_counts : ndarray of int of shape (n_nodes,) or None
+        Training rows of every node, those of nodes below it included.
+    own_counts : ndarray of int of shape (n_nodes,) or None
+        Training rows of every node that have it as a most specific label.
+    held_out : HeldOut or None
+        Held-out scores of training rows, from which other rules can be learned.
+    closed_answers : bool
+        Whether `predict` answers whole paths, as the training labels did.
 
     Examples
     --------
@@ -78,6 +88,7 @@ class Model:
 
     @property
     def has_probabilities(self) -> bool:
+        """Whether the estimator has probabilities."""
         return hasattr(self.estimator, "predict_proba")
 
     @property
@@ -96,21 +107,63 @@ class Model:
     # -- answers ----------------------------------------------------------------------------
 
     def transform(self, inputs: Any) -> Any:
-        """Texts or a table as the rows that the estimator takes."""
+        """Texts or a table as the rows that the estimator takes.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        {ndarray, csr_array} of shape (n_rows, n_features)
+        """
         return self.features.transform(inputs)
 
     def scores(self, inputs: Any) -> np.ndarray:
-        """A score for every row and column."""
+        """A score for every row and column.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+        """
         return np.asarray(self.estimator.decision_function(self.transform(inputs)))
 
     def probabilities(self, inputs: Any) -> np.ndarray | None:
-        """A probability for every row and column, where the method has them."""
+        """A probability for every row and column, where the method has them.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns) or None
+        """
         if not self.has_probabilities:
             return None
         return np.asarray(self.estimator.predict_proba(self.transform(inputs)))
 
     def decide(self, X: Any, scores: Any = None) -> sp.csr_array:
-        """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy."""
+        """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            What `transform` gave.
+        scores : array-like of shape (n_rows, n_columns) or None, default=None
+            Their scores, where they are known already.
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_nodes)
+        """
         if self.rule is None and scores is not None and self._takes_the_best:
             return self._best(scores)
         if self.rule is None:
@@ -132,26 +185,82 @@ class Model:
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))
 
     def predict(self, inputs: Any) -> list[list[Any]]:
-        """The labels of every row: the most specific, or whole paths where these were taught."""
+        """The labels of every row: the most specific, or whole paths where these were taught.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        list of lists
+        """
         X = self.transform(inputs)
         return self.names(self.decide(X, self.estimator.decision_function(X)))
 
     def names(self, closed: sp.csr_array) -> list[list[Any]]:
-        """Closed label sets as lists of names, in the manner of the training labels."""
+        """Closed label sets as lists of names, in the manner of the training labels.
+
+        Parameters
+        ----------
+        closed : csr_array of shape (n_rows, n_nodes)
+            Closed label sets.
+
+        Returns
+        -------
+        list of lists
+        """
         return self.taxonomy.decode(self.given(closed))
 
     def given(self, closed: sp.csr_array) -> sp.csr_array:
-        """Closed label sets as `predict` gives them: whole, or the most specific labels."""
+        """Closed label sets as `predict` gives them: whole, or the most specific labels.
+
+        Parameters
+        ----------
+        closed : csr_array of shape (n_rows, n_nodes)
+            Closed label sets.
+
+        Returns
+        -------
+        csr_array of shape (n_rows, n_nodes)
+        """
         return closed if self.closed_answers else self.taxonomy.most_specific(closed)
 
     def evaluate(self, inputs: Any, labels: Sequence[Sequence[Any]]) -> Report:
-        """How good the label sets and the scores are."""
+        """How good the label sets and the scores are.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+        labels : sequence of list
+            Labels of each row.
+
+        Returns
+        -------
+        Report
+        """
         X = self.transform(inputs)
         scores = np.asarray(self.estimator.decision_function(X))
         return self.report(labels, self.decide(X, scores), scores)
 
     def report(self, labels: Sequence[Sequence[Any]], closed: sp.csr_array, scores: Any) -> Report:
-        """How good decided label sets and their scores are."""
+        """How good decided label sets and their scores are.
+
+        Parameters
+        ----------
+        labels : sequence of list
+            Labels of each row.
+        closed : csr_array of shape (n_rows, n_nodes)
+            Closed label sets.
+        scores : array-like of shape (n_rows, n_columns)
+            Scores.
+
+        Returns
+        -------
+        Report
+        """
         return evaluate(
             self.taxonomy, labels, closed, scores,
             train_counts=self.own_counts, classes=self.columns,
@@ -164,8 +273,21 @@ class Model:
     ) -> Model:
         """The same model with another decision rule; nothing is trained again.
 
-        inputs, labels : examples for the rule to learn from; if not given, the held-out scores
-            of the training rows that the model keeps
+        Parameters
+        ----------
+        name : str
+            Name in `linnaeus.decisions.RULES`.
+        inputs : list of str, array-like, sparse matrix or None, default=None
+            Rows for the rule to learn from; None for the held-out scores of the training rows that
+            the model keeps.
+        labels : sequence of list or None, default=None
+            Their labels.
+        **parameters : dict
+            Parameters of the rule.
+
+        Returns
+        -------
+        Model
         """
         check_rule(name, parameters)
         if name == OWN:
@@ -209,7 +331,12 @@ class Model:
     def save(self, path: str | Path, seconds: Mapping[str, float] | None = None) -> None:
         """Write the model as a directory, whole or not at all; read it with `linnaeus.load`.
 
-        seconds : how long the work took, by its steps
+        Parameters
+        ----------
+        path : str or Path
+            Directory to write.
+        seconds : dict or None, default=None
+            How long the work took, by its steps.
         """
         storage.save(self, path, about=self.about, seconds=seconds)
 
@@ -236,5 +363,15 @@ def check_rule(name: str, parameters: Mapping[str, Any]) -> None:
 
 
 def inputs_of(part: Part) -> Any:
-    """The texts of a part, or its table."""
+    """The texts of a part, or its table.
+
+    Parameters
+    ----------
+    part : Part
+        Examples with labels.
+
+    Returns
+    -------
+    list of str, ndarray or csr_array
+    """
     return part.X if part.texts is None else part.texts

@@ -29,12 +29,24 @@ WORDS = {
 
 
 class Kind(NamedTuple):
-    """What data are told apart by."""
+    """What data are told apart by.
 
-    labels: str  # "one" or "several"
-    shape: str  # "tree" or "dag"; of a group also "any"
-    rows: str  # "few" or "many"
-    classes: str  # "few" or "many"
+    Attributes
+    ----------
+    labels : {'one', 'several'}
+        Labels of a row.
+    shape : {'tree', 'dag', 'any'}
+        Shape of the taxonomy; 'any' of a group.
+    rows : {'few', 'many'}
+        Training rows.
+    classes : {'few', 'many'}
+        Classes.
+    """
+
+    labels: str
+    shape: str
+    rows: str
+    classes: str
 
     def __str__(self) -> str:
         what = f"{WORDS[self.labels]}, {WORDS[self.shape]}"
@@ -42,15 +54,40 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, group: Mapping[str, str]) -> Kind:
-        """The kind of a stored group."""
+        """The kind of a stored group.
+
+        Parameters
+        ----------
+        group : dict
+            The four words of a kind.
+
+        Returns
+        -------
+        Kind
+        """
         return cls(*(group[name] for name in cls._fields))
 
     def covers(self, other: Kind) -> bool:
-        """Whether data of the other kind belong to this group."""
+        """Whether data of the other kind belong to this group.
+
+        Parameters
+        ----------
+        other : Kind
+            A kind of data.
+
+        Returns
+        -------
+        bool
+        """
         return self in (other, other.any_shape())
 
     def any_shape(self) -> Kind:
-        """The same with trees and DAGs taken together."""
+        """The same with trees and DAGs taken together.
+
+        Returns
+        -------
+        Kind
+        """
         return self._replace(shape=ANY)
 
 
@@ -64,6 +101,23 @@ class Advice(NamedTuple):
 def kind_of(several: bool, tree: bool, rows: int, classes: int) -> Kind:
     """The kind of data with these counts.
 
+    Parameters
+    ----------
+    several : bool
+        Whether rows have several labels, or none.
+    tree : bool
+        Whether no node has two parents.
+    rows : int
+        Number of training rows.
+    classes : int
+        Number of classes.
+
+    Returns
+    -------
+    Kind
+
+    Examples
+    --------
     >>> str(kind_of(False, True, 10_000, 20))
     'one label a row, a tree, many rows, few classes'
     """

@@ -33,18 +33,26 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    scale : "standard" for measurements, "unit" for counts and sparse data, "none"; "auto" takes
-        "unit" for sparse tables and for those with few and no negative values, else "standard"
-    idf : weigh columns by how rare they are ("unit" only)
-    feature_names : of the columns, for those who read explanations
+    scale : {'auto', 'standard', 'unit', 'none'}, default='auto'
+        'standard' for measurements, 'unit' for counts and sparse data; 'auto' takes 'unit' for
+        sparse tables and for those with few and no negative values, else 'standard'.
+    idf : bool, default=False
+        Whether to weigh columns by how rare they are ('unit' only).
+    feature_names : sequence of str or None, default=None
+        Names of the columns, for those who read explanations.
 
     Attributes
     ----------
-    scale_ : what was chosen
-    sparse_ : whether the table was sparse
-    mean_, deviation_ : (n_features,), of the values that are there
-    idf_ : (n_features,), the weights of the columns
-    kept_ : the columns that `transform` gives, where it leaves out some; else None
+    scale_ : str
+        What was chosen.
+    sparse_ : bool
+        Whether the table was sparse.
+    mean_, deviation_ : ndarray of shape (n_features,)
+        Of the values that are there.
+    idf_ : ndarray of shape (n_features,)
+        The weights of the columns.
+    kept_ : ndarray of int or None
+        The columns that `transform` gives, where it leaves out some; else None.
 
     Examples
     --------
@@ -65,7 +73,20 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names = feature_names
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what columns look like."""
+        """Learn what columns look like.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         X = self._valid(X, reset=True)
         if self.scale not in SCALES:
             raise UserError(f"scale is {shorten(self.scale)}. Use one of: {', '.join(SCALES)}.")
@@ -86,7 +107,18 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: Any) -> Any:
-        """The rows; CSR for "unit"."""
+        """The rows for a linear model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_kept) or csr_array
+            CSR for 'unit'.
+        """
         check_is_fitted(self)
         X = self._valid(_as_wide(X, self.n_features_in_), reset=False)
         if self.scale_ == "unit":
@@ -106,7 +138,17 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return sp.csr_array(normalize(rows, copy=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the columns, or their numbers from 1."""
+        """The names of the columns, or their numbers from 1.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        ndarray of str of shape (n_kept,)
+        """
         check_is_fitted(self)
         names = self.feature_names
         if names is None or len(names) != self.n_features_in_:

@@ -42,13 +42,39 @@ def train(
 ) -> Model:
     """A model of the examples of a part.
 
-    method : a name of `linnaeus.model.METHODS`; None picks one for the data
-    parameters : of the estimator
-    features : "auto", a kind of `linnaeus.model.KINDS`, or a fitted transformer
-    X : the rows that a fitted transformer makes of the part, where they are known already
-    rule : "auto" takes the best on held-out scores; "own" is what the estimator itself predicts;
-        else a name of `linnaeus.decisions.rules.RULES`
-    folds : for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data
+    Parameters
+    ----------
+    part : Part
+        Examples with labels.
+    taxonomy : Taxonomy
+        The taxonomy.
+    method : str or None, default=None
+        Name in `linnaeus.model.METHODS`; None picks one for the data.
+    parameters : dict or None, default=None
+        Parameters of the estimator.
+    features : str or object, default='auto'
+        'auto', a kind of `linnaeus.model.KINDS`, or a fitted transformer.
+    feature_parameters : dict or None, default=None
+        Parameters of the features.
+    X : {ndarray, csr_array} of shape (n_rows, n_features) or None, default=None
+        The rows that a fitted transformer makes of the part, where they are known already.
+    rule : str, default='auto'
+        'auto' takes the best on held-out scores; 'own' is what the estimator itself predicts; else
+        a name of `linnaeus.decisions.RULES`.
+    rule_parameters : dict or None, default=None
+        Parameters of the rule.
+    folds : int or None, default=None
+        Folds for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data.
+    seed : int, default=0
+        Seed of everything that is drawn.
+    jobs : int, default=1
+        Threads; -1 for all cores. The result does not depend on it.
+    step : callable or None, default=None
+        Told what is being done, how many steps are done, and how many there are.
+
+    Returns
+    -------
+    Model
     """
     step = step or (lambda *_: None)
     labels = TrainingLabels.of(part, taxonomy)
