@@ -73,8 +73,21 @@ def collect(
 ) -> Part:
     """A part of examples that all hold texts, or all hold features of one kind.
 
-    `n_features` is how many columns sparse features have at least in other parts; without it the
-    highest that occurs decides.
+    Parameters
+    ----------
+    examples : iterable of Example
+        The examples.
+    n_features : int or None, default=None
+        How many columns sparse features have at least in other parts; None for the highest that
+        occurs.
+    feature_names : list of str or None, default=None
+        Names of the features.
+    skipped : iterable of str, default=()
+        Messages about rows left out.
+
+    Returns
+    -------
+    Part
     """
     labels: list[list[Any]] = []
     ids: list[str] = []

@@ -18,15 +18,33 @@ from linnaeus.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class Part:
-    """Examples in order: `texts` or a feature matrix `X`, with their labels (possibly none)."""
+    """Examples in order: `texts` or a feature matrix `X`, with their labels (possibly none).
+
+    Attributes
+    ----------
+    labels : list of lists
+        Labels of each example.
+    ids : list of str
+        Name of each example.
+    texts : list of str or None
+        Texts.
+    X : ndarray or csr_array of shape (n_examples, n_features), or None
+        Features; NaN where missing.
+    feature_names : list of str or None
+        Names of the features.
+    metadata : list of dict or None
+        What else a row held.
+    skipped : tuple of str
+        Messages about rows left out on request.
+    """
 
     labels: list[list[Any]]
     ids: list[str]
     texts: list[str] | None = None
-    X: Any = None  # (n, n_features), a float ndarray (NaN where missing) or csr_array
+    X: Any = None
     feature_names: list[str] | None = None
-    metadata: list[dict[str, Any]] | None = None  # what else a row held, one dict each
-    skipped: tuple[str, ...] = ()  # messages about rows left out on request
+    metadata: list[dict[str, Any]] | None = None
+    skipped: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -39,7 +57,17 @@ class Part:
         return "sparse features" if sp.issparse(self.X) else "a table of features"
 
     def take(self, rows: Sequence[int]) -> Part:
-        """The rows with these numbers, in this order."""
+        """The rows with these numbers, in this order.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Row numbers.
+
+        Returns
+        -------
+        Part
+        """
         rows = [int(i) for i in rows]
 
         def pick(values: list[Any] | None) -> list[Any] | None:
@@ -57,7 +85,21 @@ class Part:
 
 @dataclass(frozen=True)
 class Collection:
-    """A taxonomy with a training part and, where there are any, validation and test parts."""
+    """A taxonomy with a training part and, where there are any, validation and test parts.
+
+    Attributes
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    train : Part or None
+        Examples to learn from.
+    valid : Part or None
+        Examples to choose parameters by.
+    test : Part or None
+        Examples to judge by.
+    name : str
+        What it is called.
+    """
 
     taxonomy: Taxonomy
     train: Part | None = None
@@ -66,14 +108,30 @@ class Collection:
     name: str = field(default="collection")
 
     def parts(self) -> Iterator[tuple[str, Part]]:
-        """The parts that exist, with their names."""
+        """The parts that exist, with their names.
+
+        Yields
+        ------
+        tuple of (str, Part)
+            Name and part.
+        """
         for name in ("train", "valid", "test"):
             part = getattr(self, name)
             if part is not None:
                 yield name, part
 
     def part(self, name: str) -> Part:
-        """A part by its name; an error that lists the parts there are."""
+        """A part by its name; an error that lists the parts there are.
+
+        Parameters
+        ----------
+        name : {'train', 'valid', 'test'}
+            Name of the part.
+
+        Returns
+        -------
+        Part
+        """
         for known, part in self.parts():
             if known == name:
                 return part
@@ -81,5 +139,15 @@ class Collection:
         raise UserError(f"{self.name} has no part {name!r}. It has: {known_names}.")
 
     def Y(self, name: str) -> sp.csr_array:
-        """The label indicator of a part, over the nodes of the taxonomy."""
+        """The label indicator of a part, over the nodes of the taxonomy.
+
+        Parameters
+        ----------
+        name : {'train', 'valid', 'test'}
+            Name of the part.
+
+        Returns
+        -------
+        csr_array of shape (n_examples, n_nodes)
+        """
         return self.taxonomy.encode(self.part(name).labels)

@@ -21,7 +21,24 @@ Writer = Callable[[Iterable[dict[str, Any]]], None]
 def open_writer(
     target: str | Path, format: str | None, probabilities: bool, top: int
 ) -> Iterator[Writer]:
-    """A function that writes records; the file appears under its name when all are written."""
+    """A function that writes records; the file appears under its name when all are written.
+
+    Parameters
+    ----------
+    target : str or Path
+        File to write.
+    format : str or None
+        Name of the format; None to follow the name of the file.
+    probabilities : bool
+        Whether records hold probabilities.
+    top : int
+        How many of the highest-ranked labels records hold.
+
+    Yields
+    ------
+    callable
+        Writes records.
+    """
     format = suffix_of(Path(target)) if format is None else format
     if format not in FORMATS:
         what = f"as {format!r}" if format else f"to {target}, whose name says no format"

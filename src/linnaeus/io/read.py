@@ -49,19 +49,29 @@ def read_collection(
 ) -> Collection:
     """Read a folder with ``taxonomy.*`` and ``train.*``, ``valid.*``, ``test.*``.
 
-    Parameters
-    ----------
-    path : the folder; where all files are named by their own paths it does not matter
-    taxonomy, train, valid, test : a file, by its path or its name in the folder, instead of the
-        one that the folder's names suggest; `taxonomy` may be a `Taxonomy`. Without a taxonomy
-        file the header of an ARFF part is taken.
-    parts : which parts to read
-    skip_bad : leave out rows that cannot be read; `Part.skipped` says why. Otherwise the first
-        one raises a `FormatError` with the file and the line.
-    dtype : value type of features; by default float32 for svm and float64 for tables
-
     A sole top node called ``root`` or ``Root`` that no row carries is dropped. Rows without an id
     are called by their number in the file, from 0.
+
+    Parameters
+    ----------
+    path : str or Path, default='.'
+        The folder; where all files are named by their own paths it does not matter.
+    taxonomy : Taxonomy, str, Path or None, default=None
+        The taxonomy, or its file, by its path or its name in the folder; None for the one that the
+        folder's names suggest. Without a taxonomy file the header of an ARFF part is taken.
+    train, valid, test : str, Path or None, default=None
+        The file of a part, likewise.
+    parts : sequence of str, default=('train', 'valid', 'test')
+        Which parts to read.
+    skip_bad : bool, default=False
+        Leave out rows that cannot be read; `Part.skipped` says why. Otherwise the first one raises
+        a `FormatError` with the file and the line.
+    dtype : dtype or None, default=None
+        Value type of features; by default float32 for svm and float64 for tables.
+
+    Returns
+    -------
+    Collection
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -92,7 +102,24 @@ def read_collection(
 def read_training(
     data: str | Path, taxonomy: str | Path | None = None, skip_bad: bool = False
 ) -> tuple[Taxonomy, Part]:
-    """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it."""
+    """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it.
+
+    Parameters
+    ----------
+    data : str or Path
+        The folder or file.
+    taxonomy : str, Path or None, default=None
+        The taxonomy's file; None to look for it beside the data.
+    skip_bad : bool, default=False
+        Leave out rows that cannot be read; `Part.skipped` says why.
+
+    Returns
+    -------
+    taxonomy : Taxonomy
+        The taxonomy.
+    part : Part
+        The examples.
+    """
     data = Path(data)
     if not data.exists():
         raise UserError(f"There is no file or folder {data}. Check the path.")
@@ -114,16 +141,42 @@ def iter_rows(
 ) -> Iterator[Example]:
     """The examples of one file, one at a time; none is kept.
 
-    With a taxonomy labels are checked; without one they stay as written. `feature_names` are
-    those that a table must have. Bad rows raise, unless a list `skipped` is given: then a message
-    for each is put there, and the row left out.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    taxonomy : Taxonomy or None, default=None
+        With one labels are checked; without they stay as written.
+    feature_names : list of str or None, default=None
+        Columns that a table must have; None for any.
+    skipped : list of str or None, default=None
+        Where to put a message for each bad row, which is then left out; None raises.
+    dtype : dtype or None, default=None
+        Type of the features; None for float32 for svm and float64 for tables.
+
+    Yields
+    ------
+    Example
+        One example.
     """
     reading = _reading(Path(path), taxonomy, skipped, feature_names, dtype)
     return _reader(reading.path)(reading)
 
 
 def find_rows(data: str | Path, part: str) -> Path:
-    """The file to read: the one given, or that of a part of a folder."""
+    """The file to read: the one given, or that of a part of a folder.
+
+    Parameters
+    ----------
+    data : str or Path
+        A file, or a folder.
+    part : {'train', 'valid', 'test'}
+        Part of the folder.
+
+    Returns
+    -------
+    Path
+    """
     data = Path(data)
     if not data.is_dir():
         if not data.exists():
@@ -148,7 +201,23 @@ def blocks(
 ) -> Iterator[Part]:
     """The rows of a file in blocks, none of which is kept; see `iter_rows`.
 
-    kind : what they must be, the `Part.kind` that a model was trained on
+    Parameters
+    ----------
+    file : Path
+        The file.
+    feature_names : list of str or None, default=None
+        Columns that a table must have; None for any.
+    skipped : list of str or None, default=None
+        Where to put a message for each bad row, which is then left out; None raises.
+    kind : str or None, default=None
+        What rows must be, the `Part.kind` that a model was trained on; None for any.
+    size : int, default=2048
+        Rows of a block.
+
+    Yields
+    ------
+    Part
+        A block.
     """
     examples = iter_rows(file, feature_names=feature_names, skipped=skipped)
     while len(block := collect(islice(examples, size))):

@@ -9,14 +9,36 @@ from numpy.typing import NDArray
 
 
 class SparseRow(NamedTuple):
-    """The features of one example that are not zero; `indices` ascend from 0."""
+    """The features of one example that are not zero; `indices` ascend from 0.
+
+    Attributes
+    ----------
+    indices : ndarray of int32 of shape (n_nonzero,)
+        Columns, from 0.
+    values : ndarray of shape (n_nonzero,)
+        Their values.
+    """
 
     indices: NDArray[np.int32]
     values: NDArray[Any]
 
 
 class Example(NamedTuple):
-    """One row of a collection: a `text`, or features `x` (an array, or a `SparseRow`)."""
+    """One row of a collection: a `text`, or features `x` (an array, or a `SparseRow`).
+
+    Attributes
+    ----------
+    id : str
+        Its name.
+    labels : list
+        Its labels.
+    text : str or None
+        Its text.
+    x : ndarray of shape (n_features,), SparseRow or None
+        Its features.
+    metadata : dict or None
+        What else the row held.
+    """
 
     id: str
     labels: list[Any]

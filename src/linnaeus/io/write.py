@@ -29,10 +29,24 @@ _BLOCK = 4096  # so many rows of svm are turned into text at once
 def write_collection(
     collection: Collection, folder: str | Path, *, compress: bool = True
 ) -> list[Path]:
-    """Write the taxonomy and all parts into a folder that is there; the files written.
+    """Write the taxonomy and all parts into a folder that is there.
 
-    compress : gzip for the parts. What a form cannot say is lost: the names of sparse features,
-    columns of zeros after the last feature that occurs, metadata beside features.
+    What a form cannot say is lost: the names of sparse features, columns of zeros after the last
+    feature that occurs, metadata beside features.
+
+    Parameters
+    ----------
+    collection : Collection
+        What to write.
+    folder : str or Path
+        The folder.
+    compress : bool, default=True
+        Whether parts are gzipped.
+
+    Returns
+    -------
+    list of Path
+        The files written.
     """
     folder, taxonomy = Path(folder), collection.taxonomy
     gz = ".gz" if compress else ""
@@ -55,7 +69,15 @@ def write_collection(
 
 
 def write_jsonl(part: Part, path: str | Path) -> None:
-    """Write a part of texts as JSON lines, whole or not at all; gzip when the name ends in .gz."""
+    """Write a part of texts as JSON lines, whole or not at all; gzip when the name ends in .gz.
+
+    Parameters
+    ----------
+    part : Part
+        Examples.
+    path : str or Path
+        File to write.
+    """
     if part.texts is None:
         raise UserError(
             f"Only texts can be written to {path}, but this part has features. Write .svm or .csv."
@@ -83,6 +105,15 @@ def write_svm(part: Part, path: str | Path, taxonomy: Taxonomy) -> None:
 
     Labels are the numbers of nodes, from 1: put `write_label_ids` beside it as ``labels.tsv``. A
     row whose id is not its number carries it in a comment.
+
+    Parameters
+    ----------
+    part : Part
+        Examples.
+    path : str or Path
+        File to write.
+    taxonomy : Taxonomy
+        The taxonomy.
     """
     if not sp.issparse(part.X):
         raise UserError(
@@ -114,14 +145,32 @@ def _pairs(X: sp.csr_array) -> Iterator[str]:
 
 
 def write_label_ids(taxonomy: Taxonomy, path: str | Path) -> None:
-    """Write the number and the name of every node: the ``labels.tsv`` beside svm files."""
+    """Write the number and the name of every node: the ``labels.tsv`` beside svm files.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    path : str or Path
+        File to write.
+    """
     with atomic_write(path) as handle:
         for i, name in enumerate(taxonomy.nodes, start=1):
             handle.write(f"{i}\t{_one_line(str(name), 'name')}\n")
 
 
 def write_csv(part: Part, path: str | Path, taxonomy: Taxonomy) -> None:
-    """Write a table of features with columns `id` and `labels`; a missing value is empty."""
+    """Write a table of features with columns `id` and `labels`; a missing value is empty.
+
+    Parameters
+    ----------
+    part : Part
+        Examples.
+    path : str or Path
+        File to write.
+    taxonomy : Taxonomy
+        The taxonomy.
+    """
     if part.X is None or sp.issparse(part.X):
         raise UserError(
             f"Only dense features can be written to {path}. Write texts as .jsonl, sparse features "

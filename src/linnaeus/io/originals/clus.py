@@ -39,11 +39,21 @@ def read_clus(
 
     Parameters
     ----------
-    path : the folder
-    name : which collection, where the folder holds several: what stands before .train.arff
-    parts : which of train, valid, test to read; NAME.trainvalid.arff is for training, where there
-        is no NAME.train.arff
-    skip_bad : leave out rows that cannot be read; `Part.skipped` says why
+    path : str or Path
+        The folder.
+    name : str or None, default=None
+        Which collection, where the folder holds several: what stands before .train.arff.
+    parts : sequence of str, default=('train', 'valid', 'test')
+        Which of train, valid, test to read; NAME.trainvalid.arff is for training, where there is
+        no NAME.train.arff.
+    skip_bad : bool, default=False
+        Leave out rows that cannot be read; `Part.skipped` says why.
+    dtype : dtype or None, default=None
+        Type of the features; None for float32 for svm and float64 for tables.
+
+    Returns
+    -------
+    Collection
     """
     folder = folder_of(path, _WANTED, _ORIGIN)
     name, files = _files(folder, name)

@@ -72,15 +72,28 @@ def read_lshtc(
 
     Parameters
     ----------
-    path : the folder with train.txt
-    hierarchy : the file cat_hier.txt, where it lies elsewhere
-    parts : which of train, valid, test to read
-    missing_labels : for labels that the hierarchy lacks: "error", or "drop" them from their rows;
-        `Part.skipped` reports each with the number of its rows
-    cycles : for a hierarchy with cycles: "error", or "break" them by removing edges that lead
-        back; `Part.skipped` reports how many
-    zero : "drop" feature 0, so that feature 1 is the first column; or "keep" it as the first
-    skip_bad : leave out rows that cannot be read; `Part.skipped` says why
+    path : str or Path
+        The folder with train.txt.
+    hierarchy : str, Path or None, default=None
+        The file cat_hier.txt, where it lies elsewhere.
+    parts : sequence of str, default=('train', 'valid', 'test')
+        Which of train, valid, test to read.
+    missing_labels : {'error', 'drop'}, default='error'
+        For labels that the hierarchy lacks: raise, or drop them from their rows; `Part.skipped`
+        reports each with the number of its rows.
+    cycles : {'error', 'break'}, default='error'
+        For a hierarchy with cycles: raise, or break them by removing edges that lead back;
+        `Part.skipped` reports how many.
+    zero : {'drop', 'keep'}, default='drop'
+        Drop feature 0, so that feature 1 is the first column; or keep it as the first.
+    skip_bad : bool, default=False
+        Leave out rows that cannot be read; `Part.skipped` says why.
+    dtype : dtype, default=float32
+        Type of the features.
+
+    Returns
+    -------
+    Collection
     """
     check_choice("missing_labels", missing_labels, ["error", "drop"])
     check_choice("cycles", cycles, ["error", "break"])

@@ -48,9 +48,16 @@ def read_newsgroups(
 
     Parameters
     ----------
-    path : the folder with the two parts, or a folder of groups
-    strip_headers : leave out everything up to the first empty line of a post
-    parts : train, test or both
+    path : str or Path
+        The folder with the two parts, or a folder of groups.
+    strip_headers : bool, default=False
+        Leave out everything up to the first empty line of a post.
+    parts : sequence of str, default=('train', 'test')
+        Train, test or both.
+
+    Returns
+    -------
+    Collection
     """
     folder = folder_of(path, _WANTED, _ORIGIN)
     wanted = [part for part in check_parts(parts) if part != "valid"]

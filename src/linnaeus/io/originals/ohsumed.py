@@ -58,11 +58,19 @@ def read_ohsumed(
 
     Parameters
     ----------
-    path : one file of records, which is for training; or a folder with ohsumed.87 (training) and
-        any of ohsumed.88 to ohsumed.91 (testing)
-    hierarchy : the file of the MeSH trees; if not given it is looked for beside the records
-    select : a letter or tree number; only labels at it or below, and documents that have one
-    restrict : keep of the trees what occurs, and what lies above
+    path : str or Path
+        One file of records, which is for training; or a folder with ohsumed.87 (training) and any
+        of ohsumed.88 to ohsumed.91 (testing).
+    hierarchy : str, Path or None, default=None
+        The file of the MeSH trees; if not given it is looked for beside the records.
+    select : str or None, default=None
+        A letter or tree number; only labels at it or below, and documents that have one.
+    restrict : bool, default=True
+        Whether to keep of the trees only what occurs, and what lies above.
+
+    Returns
+    -------
+    Collection
     """
     source = Path(path)
     files = _record_files(source)

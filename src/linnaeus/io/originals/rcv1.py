@@ -66,11 +66,22 @@ def read_rcv1(
 
     Parameters
     ----------
-    path : the folder (`data_home`); scikit-learn's own where it is not given
-    hierarchy : the file rcv1.topics.hier.orig; without it the tree follows from the codes
-    select : a topic; labels outside its family are removed, stories are not
-    parts : train, test or both
-    download : let scikit-learn fetch what the folder lacks
+    path : str, Path or None, default=None
+        The folder (`data_home`); None for scikit-learn's own.
+    hierarchy : str, Path or None, default=None
+        The file rcv1.topics.hier.orig; without it the tree follows from the codes.
+    select : str or None, default=None
+        A topic; labels outside its family are removed, stories are not.
+    parts : sequence of str, default=('train', 'test')
+        Train, test or both.
+    download : bool, default=False
+        Let scikit-learn fetch what the folder lacks.
+    dtype : dtype, default=float32
+        Type of the features.
+
+    Returns
+    -------
+    Collection
     """
     wanted = check_parts(parts)
     taxonomy = topic_tree() if hierarchy is None else read_topic_tree(hierarchy)

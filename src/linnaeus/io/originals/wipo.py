@@ -75,12 +75,22 @@ def read_wipo(
 
     Parameters
     ----------
-    path : the folder with train and test; or any folder of XML files, which are all for training
-    select : a section such as "D", a class or a subclass
-    multilabel : the further classes of a document too
-    text : which of title, abstract, claims, description make the text, in this order
-    words : how many words of the description at most
-    language : texts that are marked as of another language are left out
+    path : str or Path
+        The folder with train and test; or any folder of XML files, which are all for training.
+    select : str or None, default=None
+        A section such as "D", a class or a subclass.
+    multilabel : bool, default=False
+        Whether to take the further classes of a document too.
+    text : sequence of str, default=('title', 'claims')
+        Which of title, abstract, claims, description make the text, in this order.
+    words : int, default=300
+        Most words of the description.
+    language : str, default='EN'
+        Texts that are marked as of another language are left out.
+
+    Returns
+    -------
+    Collection
     """
     folder = folder_of(path, _WANTED, _ORIGIN)
     wanted = (text,) if isinstance(text, str) else tuple(text)
