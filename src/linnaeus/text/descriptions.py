@@ -25,8 +25,19 @@ from linnaeus.text.tfidf import TfidfVectorizer
 def class_descriptions(taxonomy: Taxonomy, ancestors: bool = False) -> list[str]:
     """The title of every class (leaf), or its name where it has none.
 
-    ancestors : add what lies above, from the top down; a misc leaf has the title of its node
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy, whose leaves are the classes.
+    ancestors : bool, default=False
+        Whether to add what lies above, from the top down; a misc leaf has the title of its node.
 
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("N1", "N2")], titles={"N1": "animals", "N2": "big cats"})
     >>> class_descriptions(tax, ancestors=True)
     ['animals big cats']
@@ -53,11 +64,20 @@ def description_attributes(
 
     Parameters
     ----------
-    beta : the share of the descriptions in the class kernel, 0 to 1
-    scheme : as in `linnaeus.losses.class_attributes`; None takes "depth" on trees, "perclass" on
-        DAGs
-    vectorizer : from texts to a matrix by `fit_transform`; TF-IDF of words to length 1 if not given
-    ancestors : whether the titles of the nodes above belong to the description of a class
+    taxonomy : Taxonomy
+        The taxonomy, whose leaves are the classes.
+    beta : float, default=0.5
+        Share of the descriptions in the class kernel, 0 to 1.
+    scheme : str, callable, array-like or None, default=None
+        As in `linnaeus.losses.class_attributes`; None takes "depth" on trees, "perclass" on DAGs.
+    vectorizer : object or None, default=None
+        From texts to a matrix by `fit_transform`; None for TF-IDF of words to length 1.
+    ancestors : bool, default=False
+        Whether the titles of the nodes above belong to the description of a class.
+
+    Returns
+    -------
+    csr_array of shape (n_classes, n_attributes)
 
     Examples
     --------

@@ -28,20 +28,30 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    p : length of the substrings, the longest of a range
-    q : the shortest; None for p
-    presence : 1 for a substring that occurs, however often
-    idf : weigh by log2(N / N_u); otherwise every substring weighs 1
-    min_df : leave out substrings in fewer training strings
-    norm : "l2", "l1" or None
-    dtype : of the values
+    p : int, default=3
+        Length of the substrings, the longest of a range.
+    q : int or None, default=None
+        The shortest; None for p.
+    presence : bool, default=False
+        Whether a substring that occurs counts 1, however often.
+    idf : bool, default=False
+        Whether to weigh by log2(N / N_u); otherwise every substring weighs 1.
+    min_df : int, default=1
+        Leave out substrings in fewer training strings.
+    norm : {'l2', 'l1'} or None, default='l2'
+        Length to which rows are scaled.
+    dtype : dtype, default=float32
+        Type of the values.
 
     Attributes
     ----------
-    vocabulary_ : {substring: column}, short ones first, then in lexicographic order; of lists of
-        symbols the substrings are tuples
-    n_features_ : number of columns
-    idf_ : (n_features_,) float64, the weight of each column
+    vocabulary_ : dict
+        Column of each substring, short ones first, then in lexicographic order; of lists of
+        symbols the substrings are tuples.
+    n_features_ : int
+        Number of columns.
+    idf_ : ndarray of shape (n_features,)
+        Float64, the weight of each column.
 
     Examples
     --------
@@ -73,16 +83,51 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.dtype = dtype
 
     def fit(self, texts: Iterable[Any], y: Any = None) -> Self:
-        """Learn which substrings there are."""
+        """Learn which substrings there are.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+        y : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         self._learn(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Any], y: Any = None) -> sp.csr_array:
-        """`fit` and `transform` in one pass over the texts."""
+        """Learn which substrings there are and count them, in one pass over the texts.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+        y : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        csr_array of shape (n_texts, n_features)
+        """
         return self._weigh(self._learn(texts))
 
     def transform(self, texts: Iterable[Any]) -> sp.csr_array:
-        """The counts of strings, one row each."""
+        """The counts of strings, one row each.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+
+        Returns
+        -------
+        csr_array of shape (n_texts, n_features)
+        """
         check_is_fitted(self)
         sequences = as_sequences(texts, "texts")
         return self._weigh([_counts_of(known, sequences) for known in self._by_length()])
@@ -135,7 +180,17 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return X
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The substring of each column; symbols of lists with blanks between."""
+        """The substring of each column; symbols of lists with blanks between.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        ndarray of str of shape (n_features,)
+        """
         check_is_fitted(self)
         names = [u if isinstance(u, str) else " ".join(map(str, u)) for u in self.vocabulary_]
         return np.array(names, dtype=object)

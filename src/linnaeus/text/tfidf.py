@@ -27,31 +27,47 @@ from linnaeus.text.tokens import WORD, ngrams, tokenize
 
 
 class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Texts to a CSR matrix of weighted term counts.
+    r"""Texts to a CSR matrix of weighted term counts.
 
     Parameters
     ----------
-    lowercase : fold case (``str.casefold``) before looking for terms
-    token_pattern : regular expression of a word; ``r"\\w+"`` also takes single characters
-    stop_words : "english", or a list of words to leave out (after folding); None leaves out none
-    analyzer : "word"; "char" for runs of characters; or a function from a document to its terms.
-        A document that is a list is taken for its tokens as they are.
-    ngram_range : (shortest, longest) run of words or characters that is a term
-    min_df : leave out terms in fewer training documents; a fraction of them if below 1
-    max_features : keep only so many terms, those that occur most; ties by the alphabet
-    hashing : number of columns to which terms are hashed instead of a vocabulary (murmur3, the same
-        in every process and on every machine); not with `max_features`
-    alternate_sign : give hashed terms a sign, so that collisions cancel on average
-    sublinear_tf : 1 + ln(count) in place of the count
-    idf : weigh by log2(N / N_u); otherwise every term weighs 1
-    norm : "l2", "l1" or None
-    dtype : of the values
+    lowercase : bool, default=True
+        Whether to fold case (``str.casefold``) before looking for terms.
+    token_pattern : str, default='\\w\\w+'
+        Regular expression of a word; ``r"\w+"`` also takes single characters.
+    stop_words : 'english', iterable of str or None, default=None
+        Words to leave out (after folding).
+    analyzer : {'word', 'char'} or callable, default='word'
+        Words; runs of characters; or a function from a document to its terms. A document that is a
+        list is taken for its tokens as they are.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        Shortest and longest run of words or characters that is a term.
+    min_df : int or float, default=1
+        Leave out terms in fewer training documents; a fraction of them if below 1.
+    max_features : int or None, default=None
+        Keep only so many terms, those that occur most; ties by the alphabet.
+    hashing : int or None, default=None
+        Number of columns to which terms are hashed instead of a vocabulary (murmur3, the same in
+        every process and on every machine); not with `max_features`.
+    alternate_sign : bool, default=False
+        Whether hashed terms have a sign, so that collisions cancel on average.
+    sublinear_tf : bool, default=False
+        Whether to take 1 + ln(count) in place of the count.
+    idf : bool, default=True
+        Whether to weigh by log2(N / N_u); otherwise every term weighs 1.
+    norm : {'l2', 'l1'} or None, default='l2'
+        Length to which rows are scaled.
+    dtype : dtype, default=float32
+        Type of the values.
 
     Attributes
     ----------
-    vocabulary_ : {term: column}, terms in alphabetical order; None when hashing
-    idf_ : (n_columns,) float64, the weight of each column
-    n_documents_ : how many documents it was fitted on
+    vocabulary_ : dict or None
+        Column of each term, in alphabetical order; None when hashing.
+    idf_ : ndarray of shape (n_features,)
+        Float64, the weight of each column.
+    n_documents_ : int
+        How many documents it was fitted on.
 
     Examples
     --------
@@ -95,16 +111,51 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # -- learning ---------------------------------------------------------------------------
 
     def fit(self, texts: Iterable[Any], y: Any = None) -> Self:
-        """Learn the vocabulary and the weights from training documents."""
+        """Learn the vocabulary and the weights from training documents.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+        y : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
         self._learn(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Any], y: Any = None) -> sp.csr_array:
-        """`fit` and `transform` in one pass over the texts."""
+        """Learn the vocabulary and weigh the documents, in one pass over the texts.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+        y : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        csr_array of shape (n_texts, n_features)
+        """
         return self._weigh(self._learn(texts))
 
     def transform(self, texts: Iterable[Any]) -> sp.csr_array:
-        """The weighted counts of documents, one row each."""
+        """The weighted counts of documents, one row each.
+
+        Parameters
+        ----------
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols.
+
+        Returns
+        -------
+        csr_array of shape (n_texts, n_features)
+        """
         check_is_fitted(self)
         documents = self._documents(texts)
         if self.vocabulary_ is None:
@@ -248,14 +299,29 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # -- for others -------------------------------------------------------------------------
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The term of each column; numbered names when hashing."""
+        """The term of each column; numbered names when hashing.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored; for pipelines.
+
+        Returns
+        -------
+        ndarray of str of shape (n_features,)
+        """
         check_is_fitted(self)
         if self.vocabulary_ is None:
             return np.array([f"hash{i}" for i in range(self.idf_.size)], dtype=object)
         return np.array(list(self.vocabulary_), dtype=object)
 
     def to_state(self) -> dict[str, Any]:
-        """Everything needed to build this vectoriser again, as plain data and arrays."""
+        """Everything needed to build this vectoriser again, as plain data and arrays.
+
+        Returns
+        -------
+        dict
+        """
         check_is_fitted(self)
         if callable(self.analyzer):
             raise UserError(
@@ -277,7 +343,18 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The inverse of `to_state`."""
+        """Build a vectoriser from what `to_state` gave.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_state` gave.
+
+        Returns
+        -------
+        Self
+            The fitted vectoriser.
+        """
         parameters = dict(state["parameters"])
         parameters["ngram_range"] = tuple(parameters["ngram_range"])
         out = cls(**parameters)

@@ -11,6 +11,21 @@ WORD = r"\w\w+"  # two or more letters, digits or underscores, in any script
 def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str]:
     r"""The words of a text, case-folded; whatever matches `pattern` is a word.
 
+    Parameters
+    ----------
+    text : str
+        The text.
+    pattern : str, default='\\w\\w+'
+        Regular expression of a word.
+    lowercase : bool, default=True
+        Whether to fold case.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> tokenize("The cat was chased by a Straße.")
     ['the', 'cat', 'was', 'chased', 'by', 'strasse']
     >>> tokenize("a b", pattern=r"\w")
@@ -23,6 +38,24 @@ def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str
 def ngrams(tokens: Sequence[str], shortest: int, longest: int, glue: str = " ") -> Iterator[str]:
     """Runs of `shortest` to `longest` tokens, the short ones first.
 
+    Parameters
+    ----------
+    tokens : sequence of str
+        The tokens, in order.
+    shortest : int
+        Tokens of the shortest run.
+    longest : int
+        Tokens of the longest run.
+    glue : str, default=' '
+        What stands between tokens.
+
+    Yields
+    ------
+    str
+        One run.
+
+    Examples
+    --------
     >>> list(ngrams(["a", "fat", "dog"], 1, 2))
     ['a', 'fat', 'dog', 'a fat', 'fat dog']
     """
