@@ -43,12 +43,25 @@ def align(
 ) -> float:
     """The alignment of a kernel matrix with a target; 0 if either is 0 throughout.
 
-    K : (n, n) kernel matrix
-    T : (n, n) kernel matrix to compare with, in place of `Y`
-    Y : (n,) class numbers from 0, or (n, k) memberships, dense or sparse
-    class_kernel : (k, k) similarities of the classes; None for the identity
-    centred : centre both kernels first
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Kernel matrix.
+    T : array-like of shape (n_samples, n_samples) or None, default=None
+        Kernel matrix to compare with, in place of `Y`.
+    Y : array-like of shape (n_samples,) or (n_samples, n_classes), or None, default=None
+        Class numbers from 0, or memberships, dense or sparse.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Similarities of the classes; None for the identity.
+    centred : bool, default=False
+        Centre both kernels first.
 
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> align([[2, 0], [0, 1]], Y=[0, 1], class_kernel=[[1, 0], [0, 1]])
     0.9486832980505138
     """
@@ -74,7 +87,23 @@ def rank_kernels(
 ) -> list[tuple[Any, float]]:
     """Names of kernel matrices with their alignments, the best first; ties as given.
 
-    kernels : {name: (n, n) kernel matrix}; the rest as for `align`
+    Parameters
+    ----------
+    kernels : dict
+        {name: kernel matrix of shape (n_samples, n_samples)}.
+    T : array-like of shape (n_samples, n_samples) or None, default=None
+        Kernel matrix to compare with, in place of `Y`.
+    Y : array-like of shape (n_samples,) or (n_samples, n_classes), or None, default=None
+        Class numbers from 0, or memberships, dense or sparse.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Similarities of the classes; None for the identity.
+    centred : bool, default=True
+        Whether to centre both kernels first.
+
+    Returns
+    -------
+    list of tuple
+        (name, alignment), the best first.
     """
     found = [
         (name, align(K, T, Y=Y, class_kernel=class_kernel, centred=centred))
@@ -93,8 +122,26 @@ def alignment_weights(
 ) -> dict[Any, float]:
     """The weights, 0 or more with sum 1, of the sum of kernels that is aligned best.
 
-    kernels : {name: (n, n) kernel matrix}; the rest as for `align`
+    Parameters
+    ----------
+    kernels : dict
+        {name: kernel matrix of shape (n_samples, n_samples)}.
+    T : array-like of shape (n_samples, n_samples) or None, default=None
+        Kernel matrix to compare with, in place of `Y`.
+    Y : array-like of shape (n_samples,) or (n_samples, n_classes), or None, default=None
+        Class numbers from 0, or memberships, dense or sparse.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Similarities of the classes; None for the identity.
+    centred : bool, default=False
+        Whether to centre both kernels first.
 
+    Returns
+    -------
+    dict
+        The weight of each name.
+
+    Examples
+    --------
     >>> alignment_weights({"same": np.eye(2), "all": np.ones((2, 2))}, [[3, 1], [1, 3]])
     {'same': 0.666..., 'all': 0.333...}
     """
@@ -118,13 +165,23 @@ def alignment_weights(
 
 
 def induced_class_kernel(K: Any, Y: Any) -> Values:
-    """The kernel of classes: the mean of K over the instances of two classes, (k, k).
-
-    K : (n, n) kernel matrix
-    Y : (n,) class numbers from 0, or (n, k) memberships, dense or sparse
+    """The kernel of classes: the mean of K over the instances of two classes.
 
     A class without instances is similar to nothing: 0.
 
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Kernel matrix.
+    Y : array-like of shape (n_samples,) or (n_samples, n_classes)
+        Class numbers from 0, or memberships, dense or sparse.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+
+    Examples
+    --------
     >>> induced_class_kernel([[4, 2, 0], [2, 4, 0], [0, 0, 1]], [0, 0, 1])
     array([[3., 0.],
            [0., 1.]])

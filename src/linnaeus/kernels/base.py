@@ -29,7 +29,20 @@ class Kernel(ABC):
 
     @abstractmethod
     def pairs(self, A: Any, B: Any = None) -> Pairs:
-        """The inputs, checked and prepared; without `B`, those of `A` with each other."""
+        """The inputs, checked and prepared; without `B`, those of `A` with each other.
+
+        Parameters
+        ----------
+        A : array-like, sparse matrix or list
+            Inputs of the rows: what the kernel takes.
+        B : array-like, sparse matrix, list or None, default=None
+            Inputs of the columns; None for those of `A`.
+
+        Returns
+        -------
+        Pairs
+            What `gram` computes blocks from.
+        """
 
     def gram(
         self,
@@ -40,16 +53,39 @@ class Kernel(ABC):
         n_jobs: int | None = None,
         callback: Callback | None = None,
     ) -> npt.NDArray[Any]:
-        """The kernel matrix, (len(A), len(B)); without `B`, that of `A` with itself.
+        """The kernel matrix of `A` and `B`; without `B`, that of `A` with itself.
 
-        dtype : of the matrix, float32 or float64; every entry is computed in float64
-        n_jobs : threads; None for one, -1 for one per core
-        callback : told how many entries are there, and how many there will be
+        Parameters
+        ----------
+        A : array-like, sparse matrix or list
+            Inputs of the rows: what the kernel takes.
+        B : array-like, sparse matrix, list or None, default=None
+            Inputs of the columns; None for those of `A`.
+        dtype : dtype, default=float32
+            Type of the matrix, float32 or float64; every entry is computed in float64.
+        n_jobs : int or None, default=None
+            Threads; None for one, -1 for one per core.
+        callback : callable or None, default=None
+            Told how many entries are there, and how many there will be.
+
+        Returns
+        -------
+        ndarray of shape (n_A, n_B)
         """
         return fill(self.pairs(A, B), B is None, dtype, n_jobs, callback)
 
     def diagonal(self, A: Any) -> Values:
-        """The self-kernels k(a, a), (len(A),) float64."""
+        """The self-kernels k(a, a).
+
+        Parameters
+        ----------
+        A : array-like, sparse matrix or list
+            Inputs of the rows: what the kernel takes.
+
+        Returns
+        -------
+        ndarray of shape (n_A,)
+        """
         return self.pairs(A).diagonals()[0]
 
     def __add__(self, other: Any) -> Sum:
@@ -65,7 +101,13 @@ class Kernel(ABC):
 
 @dataclass
 class Sum(Kernel):
-    """The sum of two kernels of the same inputs: their features side by side."""
+    """The sum of two kernels of the same inputs: their features side by side.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels.
+    """
 
     left: Kernel
     right: Kernel
@@ -76,7 +118,13 @@ class Sum(Kernel):
 
 @dataclass
 class Product(Kernel):
-    """The product of two kernels of the same inputs: a feature for each pair of features."""
+    """The product of two kernels of the same inputs: a feature for each pair of features.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The two kernels.
+    """
 
     left: Kernel
     right: Kernel
@@ -87,7 +135,15 @@ class Product(Kernel):
 
 @dataclass
 class Multiple(Kernel):
-    """A kernel times a number that is not negative."""
+    """A kernel times a number that is not negative.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    factor : float
+        The number.
+    """
 
     kernel: Kernel
     factor: float

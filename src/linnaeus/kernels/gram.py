@@ -31,9 +31,14 @@ BLOCKS = 64  # so many at least, for threads and progress
 class Pairs:
     """All pairs of two prepared collections; every kernel answers with one.
 
-    shape : (len(A), len(B))
-    block : (rows, n) -> float64, the kernel of A[rows] with the first n of B
-    diagonals : () -> the self-kernels of A and of B
+    Attributes
+    ----------
+    shape : tuple of (int, int)
+        (len(A), len(B)).
+    block : callable
+        From (rows, n) to the float64 kernel of A[rows] with the first n of B.
+    diagonals : callable
+        From nothing to the self-kernels of A and of B.
     """
 
     shape: tuple[int, int]

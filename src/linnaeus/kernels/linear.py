@@ -24,6 +24,8 @@ from linnaeus.kernels.products_fast import sparse_block
 class LinearKernel(Kernel):
     """Inner products of the rows of matrices, dense or sparse.
 
+    Examples
+    --------
     >>> LinearKernel().gram([[1, 2], [0, 3]])
     array([[5., 6.],
            [6., 9.]], dtype=float32)

@@ -20,7 +20,13 @@ from linnaeus.kernels.gram import Pairs, Values, row_blocks
 
 @dataclass
 class Normalized(Kernel):
-    """A kernel divided by the lengths of its feature vectors."""
+    """A kernel divided by the lengths of its feature vectors.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    """
 
     kernel: Kernel
 
@@ -48,9 +54,20 @@ def normalize(kernel: npt.ArrayLike, left: Any = None, right: Any = None) -> npt
 def normalize(kernel: Any, left: Any = None, right: Any = None) -> Any:
     """A kernel, or a kernel matrix, divided by the square roots of the self-kernels.
 
-    left, right : self-kernels of the rows and of the columns of a matrix; without them the
-        matrix is square, and they are its diagonal
+    Parameters
+    ----------
+    kernel : Kernel or array-like of shape (n_A, n_B)
+        The kernel, or a kernel matrix.
+    left, right : array-like of shape (n_A,) and (n_B,), or None, default=None
+        Self-kernels of the rows and of the columns of a matrix; without them the matrix is square,
+        and they are its diagonal.
 
+    Returns
+    -------
+    Normalized or ndarray of shape (n_A, n_B)
+
+    Examples
+    --------
     >>> normalize([[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     array([[1., 1., 0.],
            [1., 1., 0.],

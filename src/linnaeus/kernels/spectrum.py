@@ -31,10 +31,17 @@ LARGEST = 1 << 62  # code of a window
 class SpectrumKernel(Kernel):
     """Substrings of length p, or of the lengths q to p, that two sequences share.
 
-    p : length of the substrings, the longest of a range
-    q : the shortest; None for p
-    presence : ask only whether a substring occurs, not how often
+    Parameters
+    ----------
+    p : int
+        Length of the substrings, the longest of a range.
+    q : int or None, default=None
+        The shortest; None for p.
+    presence : bool, default=False
+        Whether only to ask if a substring occurs, not how often.
 
+    Examples
+    --------
     >>> SpectrumKernel(2).gram(["gattaca"], ["attacag", "c"])
     array([[5., 0.]], dtype=float32)
     """

@@ -27,9 +27,15 @@ from linnaeus.kernels.subsequence_fast import subsequence_block, subsequence_dia
 class SubsequenceKernel(Kernel):
     """Subsequences of p symbols that two sequences share, gaps allowed.
 
-    p : number of symbols
-    decay : weight of each position that a subsequence spans, in (0, 1]; 1 counts all alike
+    Parameters
+    ----------
+    p : int
+        Number of symbols.
+    decay : float
+        Weight of each position that a subsequence spans, in (0, 1]; 1 counts all alike.
 
+    Examples
+    --------
     >>> cats = "the cat was chased".split(), "the fat cat chased".split()
     >>> SubsequenceKernel(2, 0.8).gram(cats, dtype=float).round(3)
     array([[1.921, 0.823],

@@ -33,11 +33,17 @@ _SYLLABLE = re.compile(
 
 @dataclass
 class BagOfWordsKernel(Kernel):
-    """Words in common, as often as they occur.
+    r"""Words in common, as often as they occur.
 
-    lowercase : fold case first, so that "The" is "the"
-    token_pattern : regular expression of a word
+    Parameters
+    ----------
+    lowercase : bool, default=True
+        Fold case first, so that "The" is "the".
+    token_pattern : str, default='\\w+'
+        Regular expression of a word.
 
+    Examples
+    --------
     >>> BagOfWordsKernel().gram(["The cat and the dog"], ["the fat dog"])
     array([[3.]], dtype=float32)
     """
@@ -55,11 +61,21 @@ class BagOfWordsKernel(Kernel):
 
 @dataclass
 class WordSequenceKernel(Kernel):
-    """Subsequences of p words that two texts share, gaps allowed.
+    r"""Subsequences of p words that two texts share, gaps allowed.
 
-    p, decay : as for `SubsequenceKernel`
-    lowercase, token_pattern : as for `BagOfWordsKernel`
+    Parameters
+    ----------
+    p : int, default=2
+        Number of words.
+    decay : float, default=0.5
+        Weight of each position that a subsequence spans, in (0, 1]; 1 counts all alike.
+    lowercase : bool, default=True
+        Whether to fold case first, so that "The" is "the".
+    token_pattern : str, default='\\w+'
+        Regular expression of a word.
 
+    Examples
+    --------
     >>> texts = ["The cat was chased.", "The fat cat, chased"]
     >>> WordSequenceKernel(2, 0.8).gram(texts, dtype=float)[0, 1].round(8)
     np.float64(0.82313216)
@@ -83,9 +99,20 @@ class WordSequenceKernel(Kernel):
 
 @dataclass
 class SyllableSequenceKernel(WordSequenceKernel):
-    """Subsequences of p syllables that two texts share, gaps allowed.
+    r"""Subsequences of p syllables that two texts share, gaps allowed.
 
-    The parameters are those of `WordSequenceKernel`. A list is taken for its words.
+    A list is taken for its words.
+
+    Parameters
+    ----------
+    p : int, default=2
+        Number of syllables.
+    decay : float, default=0.5
+        Weight of each position that a subsequence spans, in (0, 1]; 1 counts all alike.
+    lowercase : bool, default=True
+        Whether to fold case first, so that "The" is "the".
+    token_pattern : str, default='\\w+'
+        Regular expression of a word.
     """
 
     def _tokens(self, document: Any) -> Any:
@@ -102,6 +129,17 @@ def words(document: Any, pattern: str = WORD, lowercase: bool = True) -> Any:
 def syllables(word: str) -> list[str]:
     """The syllables of a word of the Latin script.
 
+    Parameters
+    ----------
+    word : str
+        The word.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
     >>> syllables("taxonomy"), syllables("abstract"), syllables("bibliothèque"), syllables("pst")
     (['ta', 'xo', 'no', 'my'], ['abs', 'tract'], ['bi', 'blio', 'thè', 'que'], ['pst'])
     """
