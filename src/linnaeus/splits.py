@@ -32,11 +32,26 @@ Split = tuple[np.ndarray, np.ndarray]
 def train_test_split(
     Y: Any, test_size: float = 0.25, random_state: Any = None, stratify: bool = True
 ) -> Split:
-    """Row numbers (train, test), ascending.
+    """Row numbers of a training and of a test part.
 
-    Y : labels in any form (see `linnaeus.labels`)
-    test_size : a number of rows (int) or a fraction (float); with `stratify` it is met as nearly
-        as the labels allow
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        Labels in any form (see `linnaeus.labels`).
+    test_size : float or int, default=0.25
+        A number of rows (int) or a fraction (float); with `stratify` it is met as nearly as the
+        labels allow.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
+    stratify : bool, default=True
+        Whether both parts have the same share of every label.
+
+    Returns
+    -------
+    train : ndarray of int of shape (n_train,)
+        Row numbers, ascending.
+    test : ndarray of int of shape (n_test,)
+        Row numbers, ascending.
     """
     labels = found(Y)[1]
     n = labels.shape[0]
@@ -56,7 +71,22 @@ def train_test_split(
 
 
 def k_folds(Y: Any, k: int = 10, random_state: Any = None) -> list[Split]:
-    """Row numbers (train, test) of each of k stratified folds."""
+    """Row numbers (train, test) of each of k stratified folds.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`.
+    k : int, default=10
+        Number of folds.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
+
+    Returns
+    -------
+    list of tuple
+        (train, test) row numbers of each fold, ascending.
+    """
     fold = _folds(Y, k, check_random_state(random_state))
     return [(np.flatnonzero(fold != j), np.flatnonzero(fold == j)) for j in range(k)]
 
@@ -66,6 +96,22 @@ def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None)
 
     The protocol of [Cai2008] for small training sets: a row with several labels is first assigned
     to one of them at random, anew in each repetition. Rows without labels are only tested on.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`.
+    t : int
+        Rows of each class.
+    repetitions : int, default=10
+        How often to draw.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
+
+    Yields
+    ------
+    tuple
+        (train, test) row numbers, ascending.
     """
     labels = found(Y)[1]
     rng = check_random_state(random_state)
@@ -78,6 +124,19 @@ def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarra
     """Row numbers of a subsampled corpus with at most t rows per class, ascending.
 
     The small corpora of [Cai2008] are drawn so; rows are assigned to labels as in `t_per_class`.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`.
+    t : int, default=3
+        Rows of each class.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
+
+    Returns
+    -------
+    ndarray of int of shape (n_rows,)
     """
     return _draw(found(Y)[1], t, check_random_state(random_state))
 
@@ -85,8 +144,17 @@ def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarra
 class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     """`k_folds` as a splitter for `cross_val_score`, `GridSearchCV` and the like.
 
-    y : labels in any form (see `linnaeus.labels`). Without `shuffle` rows are dealt out
-    in their order, and `random_state` is not used.
+    It takes labels in any form of `linnaeus.labels`.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds.
+    shuffle : bool, default=True
+        Whether rows are drawn at random; without, they are dealt out in their order, and
+        `random_state` is not used.
+    random_state : int, RandomState instance or None, default=None
+        Seed of everything that is drawn.
     """
 
     def __init__(
@@ -97,7 +165,21 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds."""
+        """The number of folds.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored.
+        y : object, default=None
+            Ignored.
+        groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits
 
     def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Any]:
