@@ -35,17 +35,32 @@ def make_hierarchical(
 
     Parameters
     ----------
-    variances : depth + 1 numbers, from the root down; 1, 1/2, 1/4, ... if not given
-    random_state : seed or generator, as for ``numpy.random.default_rng``
-    return_weights : also return the true node weights
+    n_samples : int, default=200
+        Number of rows.
+    n_features : int, default=20
+        Number of features.
+    fan_out : int, default=3
+        Children of every inner node.
+    depth : int, default=3
+        Steps from the root to a leaf.
+    variances : sequence of float or None, default=None
+        Depth + 1 numbers, from the root down; None for 1, 1/2, 1/4, ...
+    random_state : int, Generator or None, default=None
+        Seed or generator, as for ``numpy.random.default_rng``.
+    return_weights : bool, default=False
+        Whether to return the true node weights too.
 
     Returns
     -------
-    X : (n_samples, n_features) array
-    Y : CSR indicator over ``taxonomy.nodes``; leaf labels only, not closed
-    taxonomy : the tree, with the nodes "root", "1", "1.1", "1.2", ...
-    W : (n_nodes, n_features) array, the node weights v_z; only with `return_weights`.
-        The class weights are ``taxonomy.ancestor_matrix @ W``.
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    Y : csr_array of shape (n_samples, n_nodes)
+        Indicator over ``taxonomy.nodes``; leaf labels only, not closed.
+    taxonomy : Taxonomy
+        The tree, with the nodes "root", "1", "1.1", "1.2", ...
+    W : ndarray of shape (n_nodes, n_features)
+        The node weights v_z, with `return_weights` only. The class weights are
+        ``taxonomy.ancestor_matrix @ W``.
 
     Examples
     --------

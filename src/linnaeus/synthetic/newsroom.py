@@ -40,6 +40,23 @@ def newsroom(
     Labels are the most specific nodes. The metadata of a story are its headline and date.
     The same `random_state` gives the same stories, to the letter.
 
+    Parameters
+    ----------
+    n_train : int, default=800
+        Training stories.
+    n_test : int, default=200
+        Test stories.
+    n_valid : int, default=0
+        Validation stories.
+    random_state : int or None, default=0
+        Seed.
+
+    Returns
+    -------
+    Collection
+
+    Examples
+    --------
     >>> archive = newsroom(n_train=3, n_test=1)
     >>> archive.train.ids
     ['news-0001', 'news-0002', 'news-0003']

@@ -20,6 +20,12 @@ def material() -> dict[str, Any]:
 def newsroom_taxonomy() -> Taxonomy:
     """The taxonomy of the newsroom: four levels, several nodes with two parents.
 
+    Returns
+    -------
+    Taxonomy
+
+    Examples
+    --------
     >>> newsroom_taxonomy().parents("sports-business")
     ('companies', 'sport')
     """

@@ -25,6 +25,23 @@ def random_taxonomy(
 ) -> Taxonomy:
     """A random taxonomy with nodes "n0" (the root), "n1", ...; see `random_edges`.
 
+    Parameters
+    ----------
+    n_leaves : int
+        Number of leaves.
+    depth : int
+        Steps from the root to a leaf.
+    random_state : int, Generator or None, default=None
+        Seed or generator, as for ``numpy.random.default_rng``.
+    dag : float, default=0.0
+        Share of nodes that get a second parent one level up, where that level has two.
+
+    Returns
+    -------
+    Taxonomy
+
+    Examples
+    --------
     >>> random_taxonomy(50, 3, random_state=0)
     <Taxonomy: tree of 69 nodes, 68 edges, 1 root, 50 leaves>
     """
@@ -37,16 +54,25 @@ def random_taxonomy(
 def random_edges(
     n_leaves: int, depth: int, random_state: Any = None, dag: float = 0.0
 ) -> npt.NDArray[np.int64]:
-    """The (parent, child) pairs of a random taxonomy, as an (n_edges, 2) array of numbers.
+    """The (parent, child) pairs of a random taxonomy.
+
+    Numbers run level by level from the root, 0, so a parent precedes its children; edges are
+    ordered by child.
 
     Parameters
     ----------
-    n_leaves : how many leaves, all at depth `depth`
-    depth : how many steps lead from the root (number 0) to a leaf
-    random_state : seed or generator, as for ``numpy.random.default_rng``
-    dag : the share of nodes that get a second parent one level up, where that level has two
+    n_leaves : int
+        How many leaves, all at depth `depth`.
+    depth : int
+        Steps from the root (number 0) to a leaf.
+    random_state : int, Generator or None, default=None
+        Seed or generator, as for ``numpy.random.default_rng``.
+    dag : float, default=0.0
+        The share of nodes that get a second parent one level up, where that level has two.
 
-    Numbers run level by level, so a parent precedes its children; edges are ordered by child.
+    Returns
+    -------
+    ndarray of int of shape (n_edges, 2)
     """
     if n_leaves < 1 or depth < 1:
         raise UserError(f"n_leaves is {n_leaves} and depth is {depth}; both must be at least 1.")

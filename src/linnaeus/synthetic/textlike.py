@@ -54,19 +54,42 @@ def make_text_like(
 
     Parameters
     ----------
-    taxonomy : the classes; a `random_taxonomy` of `n_leaves`, `depth` and `dag` if not given
-    labels_per_sample : mean number of paths, at least 1
-    partial : probability that a path stops at an inner node
-    noise : probability that a label is exchanged for one of its siblings
-    nonzeros : mean number of different words in a row, roughly
-    random_state : seed or generator, as for ``numpy.random.default_rng``
-    tfidf : weigh counts by log2(N / N_u), N_u the rows with word u, and scale rows to length 1
+    n_samples : int
+        Number of rows.
+    n_features : int
+        Number of features.
+    taxonomy : Taxonomy or None, default=None
+        The classes; None for a `random_taxonomy` of `n_leaves`, `depth` and `dag`.
+    n_leaves : int, default=100
+        Number of leaves.
+    depth : int, default=3
+        Steps from the root to a leaf.
+    dag : float, default=0.0
+        Share of nodes that get a second parent one level up, where that level has two.
+    labels_per_sample : float, default=1.3
+        Mean number of paths, at least 1.
+    partial : float, default=0.0
+        Probability that a path stops at an inner node.
+    noise : float, default=0.05
+        Probability that a label is exchanged for one of its siblings.
+    nonzeros : int, default=80
+        Mean number of different words in a row, roughly.
+    random_state : int, Generator or None, default=None
+        Seed or generator, as for ``numpy.random.default_rng``.
+    dtype : dtype, default=float32
+        Type of the counts.
+    tfidf : bool, default=False
+        Whether to weigh counts by log2(N / N_u), N_u the rows with word u, and to scale rows to
+        length 1.
 
     Returns
     -------
-    X : (n_samples, n_features) CSR counts in `dtype`
-    Y : CSR indicator over ``taxonomy.nodes``, the most specific labels
-    taxonomy : the taxonomy used
+    X : csr_array of shape (n_samples, n_features)
+        Counts in `dtype`.
+    Y : csr_array of shape (n_samples, n_nodes)
+        Indicator over ``taxonomy.nodes``, the most specific labels.
+    taxonomy : Taxonomy
+        The taxonomy used.
 
     Examples
     --------
@@ -95,7 +118,27 @@ def _blocks(source: TextSource, n: int) -> Iterator[tuple[sp.csr_array, sp.csr_a
 
 
 class TextSource:
-    """An endless stream of rows in blocks, for data larger than memory; see `make_text_like`."""
+    """An endless stream of rows in blocks, for data larger than memory; see `make_text_like`.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The classes.
+    n_features : int
+        Number of features.
+    labels_per_sample : float, default=1.3
+        Mean number of paths, at least 1.
+    partial : float, default=0.0
+        Probability that a path stops at an inner node.
+    noise : float, default=0.05
+        Probability that a label is exchanged for one of its siblings.
+    nonzeros : int, default=80
+        Mean number of different words in a row, roughly.
+    random_state : int, Generator or None, default=None
+        Seed or generator, as for ``numpy.random.default_rng``.
+    dtype : dtype, default=float32
+        Type of the counts.
+    """
 
     block_size = _BLOCK
 
@@ -124,7 +167,20 @@ class TextSource:
         self._mean_length = self._fit_length(nonzeros)
 
     def block(self, number: int) -> tuple[sp.csr_array, sp.csr_array]:
-        """Rows ``number * block_size`` and on: counts and labels, always `block_size` of them."""
+        """Rows ``number * block_size`` and on: counts and labels, always `block_size` of them.
+
+        Parameters
+        ----------
+        number : int
+            Number of the block, from 0.
+
+        Returns
+        -------
+        X : csr_array of shape (block_size, n_features)
+            Counts.
+        Y : csr_array of shape (block_size, n_nodes)
+            Indicator of the most specific labels.
+        """
         rng = np.random.default_rng([self._seed, number])
         row, label = self._paths(rng)
         X = self._counts(row, label, self._mean_length, rng)
