@@ -22,6 +22,20 @@ def sibling_agreement(first: Taxonomy, second: Taxonomy) -> float:
 
     A class that is an inner node of the second taxonomy belongs to the family below that node.
 
+    Parameters
+    ----------
+    first : Taxonomy
+        Its leaves are the classes.
+    second : Taxonomy
+        A taxonomy with the same classes.
+
+    Returns
+    -------
+    float
+        At most 1, the same families; near 0 for families by chance.
+
+    Examples
+    --------
     >>> a = Taxonomy.from_edges([("x", 1), ("x", 2), ("y", 3), ("y", 4)])
     >>> b = Taxonomy.from_edges([("p", 1), ("p", 2), ("q", 3), ("r", 4)])
     >>> round(sibling_agreement(a, b), 3)

@@ -40,10 +40,23 @@ def taxonomy_from_confusion(
 ) -> Taxonomy:
     """A taxonomy of the classes that are taken for each other.
 
-    confusion : (q, q), how often each class (row) was taken for each other (column)
-    classes : the names of the classes; their numbers if not given
-    levels, root : as in `learn_taxonomy`
+    Parameters
+    ----------
+    confusion : array-like of shape (n_classes, n_classes)
+        How often each class (row) was taken for each other (column).
+    classes : iterable or None, default=None
+        The names of the classes; their numbers if not given.
+    levels : int, 'links' or sequence of float, default=1
+        Levels of clusters, as in `learn_taxonomy`.
+    root : object, default='root'
+        Name of the root; None for several roots.
 
+    Returns
+    -------
+    Taxonomy
+
+    Examples
+    --------
     >>> tax = taxonomy_from_confusion([[5, 4, 0], [3, 6, 0], [0, 0, 9]], ["cat", "dog", "oak"])
     >>> tax.children("cluster 1"), tax.children("cluster 2")
     (('cat', 'dog'), ('oak',))
@@ -63,7 +76,21 @@ def confusion_counts(
 ) -> tuple[tuple[Any, ...], np.ndarray]:
     """The names of the classes, and how often each was taken for each.
 
-    y, predicted : labels of the same rows, in forms as for `learn_taxonomy`
+    Parameters
+    ----------
+    y : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    predicted : array-like, sparse matrix or list of lists
+        Predicted labels of the same rows.
+    classes : iterable or None, default=None
+        Names of the classes, in order; None for the labels that occur.
+
+    Returns
+    -------
+    names : tuple
+        The names of the classes.
+    counts : ndarray of shape (n_classes, n_classes)
+        How often each class (row) was taken for each (column).
     """
     names, Y = memberships(y, classes)
     _, U = memberships(predicted, names)

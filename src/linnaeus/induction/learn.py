@@ -48,26 +48,45 @@ def learn_taxonomy(
 
     Parameters
     ----------
-    X : (n, n_features) dense or sparse; with a kernel what the kernel takes
-    y : one label per row, lists of labels, or an indicator (a matrix, dense or sparse)
-    classes : the names of the classes in order, also of some without instances; by default the
-        labels that occur, sorted, or the numbers of the columns of an indicator
-    method : "centroids" is Algorithm 8 of [Cai2008]; "kmeans" a balanced tree; "confusion" joins
-        the classes that `estimator` confuses; "auto" takes centroids up to 20,000 classes, where
-        `memory` allows it, and kmeans beyond
-    kernel : "linear"; "precomputed" where X holds the kernel of every two rows; or a kernel of
-        `linnaeus.kernels`. Kernels other than linear are for "centroids".
-    metric : "euclidean", or "cosine", which first scales the class means to length 1
-    levels : for centroids and confusion a number of levels of clusters (default 1, as in the
-        thesis), a list of thresholds of the inconsistency, or "links", which keeps the
-        inconsistent links as nodes; for kmeans a number of levels
-    branching : for kmeans: so many children at most, with as many levels as that takes; 32 if
-        neither this nor `levels` is given
-    estimator, cv : for confusion: a classifier, and the number of folds
-    root : the name of the root; None for several roots
-    memory : bytes that the distances of the classes may take
-    random_state : seed, for kmeans and for the folds
-    callback : told how much is done, and how much there is to do
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        One row per sample; with a kernel what the kernel takes.
+    y : array-like, sparse matrix or list of lists
+        One label per row, lists of labels, or an indicator.
+    classes : iterable or None, default=None
+        The names of the classes in order, also of some without instances; None for the labels that
+        occur, sorted, or the numbers of the columns of an indicator.
+    method : {'auto', 'centroids', 'kmeans', 'confusion'}, default='auto'
+        'centroids' is Algorithm 8 of [Cai2008]; 'kmeans' a balanced tree; 'confusion' joins the
+        classes that `estimator` confuses; 'auto' takes centroids up to 20,000 classes, where
+        `memory` allows it, and kmeans beyond.
+    kernel : 'linear', 'precomputed' or Kernel, default='linear'
+        'precomputed' where X holds the kernel of every two rows; or a kernel of
+        `linnaeus.kernels`. Kernels other than linear are for 'centroids'.
+    metric : {'euclidean', 'cosine'}, default='euclidean'
+        'cosine' first scales the class means to length 1.
+    levels : int, 'links', sequence of float or None, default=None
+        For centroids and confusion a number of levels of clusters (None for 1, as in the thesis),
+        a list of thresholds of the inconsistency, or 'links', which keeps the inconsistent links
+        as nodes; for kmeans a number of levels.
+    branching : int or None, default=None
+        For kmeans: most children, with as many levels as that takes; 32 if neither this nor
+        `levels` is given.
+    estimator : object or None, default=None
+        For confusion: a classifier.
+    cv : int, default=3
+        For confusion: the number of folds.
+    root : object, default='root'
+        Name of the root; None for several roots.
+    memory : float, default=4294967296
+        Bytes that the distances of the classes may take.
+    random_state : int, RandomState instance or None, default=0
+        Seed, for kmeans and for the folds.
+    callback : callable or None, default=None
+        Told how much is done, and how much there is to do.
+
+    Returns
+    -------
+    Taxonomy
 
     Examples
     --------

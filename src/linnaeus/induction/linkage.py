@@ -32,23 +32,51 @@ LEVELS = (
 
 
 class Links(NamedTuple):
-    """The links of a clustering, in the order in which they were made; SciPy's numbering."""
+    """The links of a clustering, in the order in which they were made; SciPy's numbering.
 
-    merges: np.ndarray  # (q - 1, 4): two clusters, height, classes below; link j is cluster q + j
-    inconsistency: np.ndarray  # (q - 1,)
-    threshold: float  # m; inf if nothing is inconsistent
-    cut: np.ndarray  # (q - 1,) bool, with the links above cut ones
+    Attributes
+    ----------
+    merges : ndarray of shape (n_classes - 1, 4)
+        Two clusters, height, classes below; link j is cluster n_classes + j.
+    inconsistency : ndarray of shape (n_classes - 1,)
+        The inconsistency of each link.
+    threshold : float
+        The cut m of the inconsistency; inf if nothing is inconsistent.
+    cut : ndarray of bool of shape (n_classes - 1,)
+        Links that are cut, with the links above cut ones.
+    """
+
+    merges: np.ndarray
+    inconsistency: np.ndarray
+    threshold: float
+    cut: np.ndarray
 
     def clusters(self) -> np.ndarray:
-        """The cluster of every class, numbered by the smallest class in it."""
+        """The cluster of every class, numbered by the smallest class in it.
+
+        Returns
+        -------
+        ndarray of int of shape (n_classes,)
+        """
         return partition(self.merges, self.cut)
 
 
 def average_links(distances: Any, apart: float = np.inf) -> Links:
     """Average linkage of condensed distances, with the cut of Algorithm 8.
 
-    apart : links as high as this are cut in any case
+    Parameters
+    ----------
+    distances : array-like of shape (n_classes * (n_classes - 1) / 2,)
+        Condensed distances.
+    apart : float, default=inf
+        Links as high as this are cut in any case.
 
+    Returns
+    -------
+    Links
+
+    Examples
+    --------
     >>> average_links([1.0, 9.0, 8.0]).clusters()
     array([0, 0, 0])
     """
