@@ -27,13 +27,19 @@ def closed_argmax(
 
     Parameters
     ----------
-    scores : (n, n_nodes) array, one column per node of the taxonomy
-    nonempty : whether a set must hold at least one label; else a row whose scores do not pay
-        gets none
+    taxonomy : Taxonomy
+        The taxonomy.
+    scores : array-like of shape (n_rows, n_nodes)
+        One column per node of the taxonomy.
+    nonempty : bool, default=False
+        Whether a set must hold at least one label; else a row whose scores do not pay gets none.
 
     Returns
     -------
-    (n, n_nodes) CSR int8 indicator, and the (n,) sums of scores.
+    Y : csr_array of shape (n_rows, n_nodes)
+        Indicator of int8.
+    value : ndarray of shape (n_rows,)
+        Sums of scores.
 
     Examples
     --------

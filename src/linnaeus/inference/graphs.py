@@ -46,19 +46,44 @@ NO_SCHEDULE = Schedule(np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64))
 class Graph(NamedTuple):
     """A hypergraph over nodes 0..n-1; the order of the members of a hyperedge matters.
 
+    Attributes
+    ----------
+    n_nodes : int
+        Number of nodes.
+    ptr : ndarray of int of shape (n_edges + 1,)
+        The members of e are nodes[ptr[e]:ptr[e + 1]].
+    nodes : ndarray of int of shape (n_members,)
+        Members of all hyperedges.
+    start : ndarray of int of shape (n_edges + 1,)
+        The scores of e are start[e]:start[e + 1].
+
+    Examples
+    --------
     >>> square = Graph.of(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
     >>> square.n_blocks, square.codes(np.array([[1, 1, 0, 0]])).tolist()
     (16, [[3, 2, 0, 1]])
     """
 
     n_nodes: int
-    ptr: IntArray  # (n_edges + 1,) members of e: nodes[ptr[e]:ptr[e + 1]]
+    ptr: IntArray
     nodes: IntArray
-    start: IntArray  # (n_edges + 1,) the scores of e: start[e]:start[e + 1]
+    start: IntArray
 
     @classmethod
     def of(cls, n_nodes: int, edges: Iterable[Sequence[int]]) -> Graph:
-        """A graph of so many nodes with these hyperedges."""
+        """A graph of so many nodes with these hyperedges.
+
+        Parameters
+        ----------
+        n_nodes : int
+            Number of nodes.
+        edges : iterable of sequence of int
+            Members of each hyperedge.
+
+        Returns
+        -------
+        Graph
+        """
         lists = [_members(edge, n_nodes) for edge in edges]
         sizes = [len(edge) for edge in lists]
         ptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
@@ -69,6 +94,7 @@ class Graph(NamedTuple):
 
     @property
     def n_edges(self) -> int:
+        """The number of hyperedges."""
         return self.ptr.size - 1
 
     @property
@@ -82,7 +108,17 @@ class Graph(NamedTuple):
         return np.split(self.nodes, self.ptr[1:-1]) if self.n_edges else []
 
     def codes(self, Y: Any) -> IntArray:
-        """The code of every hyperedge under labels Y, (n, n_nodes) of 0 and 1: (n, n_edges)."""
+        """The code of every hyperedge under labels.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_rows, n_nodes)
+            Labels, 0 or 1.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows, n_edges)
+        """
         edge = np.repeat(np.arange(self.n_edges), np.diff(self.ptr))
         bit = np.left_shift(1, self.ptr[1:][edge] - 1 - np.arange(self.nodes.size))
         place = sp.csr_array((bit, (self.nodes, edge)), (self.n_nodes, self.n_edges))
@@ -90,7 +126,17 @@ class Graph(NamedTuple):
         return codes
 
     def bits(self, e: int) -> Labels:
-        """The labels of the members of hyperedge e under each of its codes: (2^|e|, |e|)."""
+        """The labels of the members of a hyperedge under each of its codes.
+
+        Parameters
+        ----------
+        e : int
+            Number of the hyperedge.
+
+        Returns
+        -------
+        ndarray of int8 of shape (2 ** size, size)
+        """
         size = int(self.ptr[e + 1] - self.ptr[e])
         shifts = np.arange(size - 1, -1, -1)
         bits: Labels = ((np.arange(1 << size)[:, None] >> shifts) & 1).astype(np.int8)
@@ -161,10 +207,26 @@ def graph_argmax(
 ) -> tuple[Labels, FloatArray]:
     """The best labelling of every row of scores, and its value.
 
-    scores : (n, graph.n_blocks), finite; or minus infinity, which forbids a code
-    method : "junction" (exact), "loopy", "trp" or "enumerate" (exact, for tiny graphs)
-    random_state : seed of the spanning trees of "trp"
+    Parameters
+    ----------
+    graph : Graph
+        The hypergraph.
+    scores : array-like of shape (n_rows, n_blocks)
+        Finite; or minus infinity, which forbids a code.
+    method : {'junction', 'loopy', 'trp', 'enumerate'}, default='junction'
+        Exact; approximate by messages; exact, for tiny graphs.
+    random_state : int, default=0
+        Seed of the spanning trees of 'trp'.
 
+    Returns
+    -------
+    Y : ndarray of int8 of shape (n_rows, n_nodes)
+        The labels, 0 or 1.
+    value : ndarray of shape (n_rows,)
+        Their scores.
+
+    Examples
+    --------
     >>> pair = Graph.of(2, [(0, 1)])
     >>> Y, value = graph_argmax(pair, [[0.0, 1.5, 1.0, -2.0]])
     >>> Y.tolist(), value.tolist()

@@ -41,16 +41,27 @@ def label_set_argmax(
 
     Parameters
     ----------
-    taxonomy : a tree or a forest
-    scores : (n, n_leaves), one column per leaf
-    Y : the true label sets, in any form; None searches for the largest score alone
-    volumes : {name: s} (0 for a node not named), an array over the nodes, or None for 1 each
-    c_miss, c_false : what missing, and what wrongly assigning, a unit of volume costs
-    nonempty : whether a set must hold at least one label
+    taxonomy : Taxonomy
+        A tree or a forest.
+    scores : array-like of shape (n_rows, n_leaves)
+        One column per leaf.
+    Y : array-like, sparse matrix, list of lists or None, default=None
+        The true label sets, in any form; None searches for the largest score alone.
+    volumes : dict, array-like of shape (n_nodes,) or None, default=None
+        Volume of each node, {name: s} (0 for a node not named); None for 1 each.
+    c_miss : float, default=1.0
+        What missing a unit of volume costs.
+    c_false : float, default=1.0
+        What wrongly assigning a unit of volume costs.
+    nonempty : bool, default=True
+        Whether a set must hold at least one label.
 
     Returns
     -------
-    (n, n_nodes) CSR int8 indicator with leaves only, and the (n,) values: score plus loss.
+    U : csr_array of shape (n_rows, n_nodes)
+        Indicator of int8 with leaves only.
+    value : ndarray of shape (n_rows,)
+        Score plus loss.
 
     Examples
     --------

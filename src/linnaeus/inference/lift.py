@@ -13,10 +13,22 @@ from linnaeus.taxonomy import Taxonomy
 
 
 def lift(taxonomy: Taxonomy, scores: Any, numbers: Any = None) -> npt.NDArray[np.float64]:
-    """The (n, n_nodes) scores where a node has the largest score at or below it.
+    """Scores where a node has the largest score at or below it.
 
-    `numbers` are the nodes that the columns of `scores` belong to, the leaves unless given.
     A node with no score at or below it gets the lowest score of the row.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    scores : array-like of shape (n_rows, n_columns)
+        The scores.
+    numbers : array-like of int of shape (n_columns,) or None, default=None
+        The nodes that the columns belong to; None for the leaves.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_nodes)
 
     Examples
     --------

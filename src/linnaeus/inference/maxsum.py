@@ -28,10 +28,18 @@ MODES = ("all", "consistent")
 
 
 class Best(NamedTuple):
-    """Labelings found, and their scores."""
+    """Labelings found, and their scores.
 
-    labels: Labels  # (n_rows, n_nodes) 0/1
-    value: Floats  # (n_rows,)
+    Attributes
+    ----------
+    labels : ndarray of int8 of shape (n_rows, n_nodes)
+        0 or 1.
+    value : ndarray of shape (n_rows,)
+        The scores.
+    """
+
+    labels: Labels
+    value: Floats
 
 
 class Forest(NamedTuple):
@@ -61,11 +69,23 @@ class Forest(NamedTuple):
 def max_sum(edges: Edges, scores: Any, mode: str = "consistent", n_jobs: int | None = None) -> Best:
     """The labeling with the largest score, for every row; among equals nodes stay off.
 
-    edges : of `linnaeus.losses.markov_edges`
-    scores : (n_rows, n_edges, 4); slots 0 and 1 of a top edge are not looked at
-    mode : "consistent", or "all" labelings
-    n_jobs : threads over blocks of rows
+    Parameters
+    ----------
+    edges : Edges
+        Of `linnaeus.losses.markov_edges`.
+    scores : array-like of shape (n_rows, n_edges, 4)
+        A score for every edge and code; slots 0 and 1 of a top edge are not looked at.
+    mode : {'consistent', 'all'}, default='consistent'
+        Which labelings there are.
+    n_jobs : int or None, default=None
+        Threads over blocks of rows.
 
+    Returns
+    -------
+    Best
+
+    Examples
+    --------
     >>> from linnaeus.losses import markov_edges
     >>> from linnaeus.taxonomy import Taxonomy
     >>> edges = markov_edges(Taxonomy.from_edges([("a", "b")]).tree)
@@ -89,7 +109,20 @@ def max_sum(edges: Edges, scores: Any, mode: str = "consistent", n_jobs: int | N
 def max_sum_except(edges: Edges, scores: Any, truth: Any, mode: str = "all") -> Best:
     """The best labeling other than the given one, for every row ([Rousu2006] section 4).
 
-    truth : (n_rows, n_nodes) 0/1; in the mode "consistent" it must be consistent
+    Parameters
+    ----------
+    edges : Edges
+        Edges of `linnaeus.losses.markov_edges`.
+    scores : array-like of shape (n_rows, n_edges, 4)
+        A score for every edge and code.
+    truth : array-like of shape (n_rows, n_nodes)
+        0 or 1; in the mode 'consistent' it must be consistent.
+    mode : {'all', 'consistent'}, default='all'
+        Which labelings there are.
+
+    Returns
+    -------
+    Best
     """
     forest, s = Forest.of(edges), _float64(as_scores(edges, scores))
     y = np.ascontiguousarray(truth, dtype=np.int8)
@@ -108,7 +141,21 @@ def max_sum_except(edges: Edges, scores: Any, truth: Any, mode: str = "all") -> 
 def min_sum_supported(edges: Edges, scores: Any, mass: Any, floor: float = 0.0) -> Best:
     """The labeling with the smallest score whose codes all have mass above `floor`.
 
-    mass : (n_rows, n_edges, 4) marginals; the value is infinite where no labeling is supported
+    Parameters
+    ----------
+    edges : Edges
+        Edges of `linnaeus.losses.markov_edges`.
+    scores : array-like of shape (n_rows, n_edges, 4)
+        A score for every edge and code.
+    mass : array-like of shape (n_rows, n_edges, 4)
+        Marginals.
+    floor : float, default=0.0
+        Mass that counts as none.
+
+    Returns
+    -------
+    Best
+        The value is infinite where no labeling is supported.
     """
     forest, s = Forest.of(edges), _float64(as_scores(edges, scores))
     m = _float64(as_scores(edges, mass))
@@ -120,7 +167,23 @@ def min_sum_supported(edges: Edges, scores: Any, mass: Any, floor: float = 0.0) 
 def node_margins(
     edges: Edges, scores: Any, mode: str = "consistent", n_jobs: int | None = None
 ) -> Floats:
-    """The best score with a node on minus the best with it off: (n_rows, n_nodes)."""
+    """The best score with a node on minus the best with it off.
+
+    Parameters
+    ----------
+    edges : Edges
+        Edges of `linnaeus.losses.markov_edges`.
+    scores : array-like of shape (n_rows, n_edges, 4)
+        A score for every edge and code.
+    mode : {'consistent', 'all'}, default='consistent'
+        Which labelings there are.
+    n_jobs : int or None, default=None
+        Threads over blocks of rows; None for one, -1 for all cores.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_nodes)
+    """
     forest, s = Forest.of(edges), as_scores(edges, scores)
     consistent = _is_consistent(mode)
     out = np.zeros((len(s), forest.n_nodes))
@@ -134,7 +197,19 @@ def node_margins(
 
 
 def path_scores(edges: Edges, scores: Any) -> Floats:
-    """The score of each root path: exactly a node and its ancestors are on, (n_rows, n_nodes)."""
+    """The score of each root path: exactly a node and its ancestors are on.
+
+    Parameters
+    ----------
+    edges : Edges
+        Edges of `linnaeus.losses.markov_edges`.
+    scores : array-like of shape (n_rows, n_edges, 4)
+        A score for every edge and code.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_nodes)
+    """
     forest, s = Forest.of(edges), as_scores(edges, scores)
     out = np.zeros((len(s), forest.n_nodes))
     fast.path_rows(*forest[:3], _float64(s), np.empty(forest.n_nodes), out)

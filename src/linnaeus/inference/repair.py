@@ -18,7 +18,23 @@ from linnaeus.taxonomy import Taxonomy
 
 
 def repair(taxonomy: Taxonomy, Y: Any, mode: str = "down") -> sp.csr_array:
-    """The label sets `Y` (any form) made closed: a CSR int8 indicator over the nodes."""
+    """The label sets `Y` made closed.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    Y : array-like, sparse matrix or list of lists
+        Label sets in any form.
+    mode : {'down', 'up'}, default='down'
+        'down' switches off labels with a parent that is off; 'up' switches on the ancestors of
+        every label.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_nodes)
+        Indicator of int8 over the nodes.
+    """
     if mode not in ("down", "up"):
         raise UserError(
             f"mode={mode!r} is not known. Use 'down' (switch orphans off) or 'up' "
