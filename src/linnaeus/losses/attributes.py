@@ -30,7 +30,17 @@ SCHEMES = ("flat", "ones", "depth", "perclass")
 
 
 def universal_nodes(taxonomy: Taxonomy) -> IntArray:
-    """The nodes above (or equal to) every class, as numbers."""
+    """The nodes above (or equal to) every class, as numbers.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+
+    Returns
+    -------
+    ndarray of int of shape (n_universal,)
+    """
     n_classes_below = np.bincount(class_ancestors(taxonomy).indices, minlength=len(taxonomy))
     return np.flatnonzero(n_classes_below == taxonomy.leaf_numbers.size).astype(np.int32)
 
@@ -38,12 +48,23 @@ def universal_nodes(taxonomy: Taxonomy) -> IntArray:
 def class_attributes(
     taxonomy: Taxonomy, scheme: str | Callable[[Any, Any], float] | Any = "depth"
 ) -> sp.csr_array:
-    """The attributes of the classes (leaves in node order): CSR, a row per class.
+    """The attributes of the classes (leaves in node order).
 
-    scheme : "flat", "ones", "depth" or "perclass"; a matrix with a row per class; or a function
-        t(v, y) of the names of a node and of a class below it. The columns are the nodes, but
-        the classes for "flat" and one's own for a matrix.
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    scheme : {'depth', 'flat', 'ones', 'perclass'}, array-like or callable, default='depth'
+        A name; a matrix with a row per class; or a function t(v, y) of the names of a node and of
+        a class below it. The columns are the nodes, but the classes for 'flat' and one's own for a
+        matrix.
 
+    Returns
+    -------
+    csr_array of shape (n_classes, n_attributes)
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> class_attributes(tax, "ones").toarray()
     array([[1., 1., 0., 0.],
@@ -73,7 +94,17 @@ def class_attributes(
 
 
 def class_kernel(attributes: Any) -> FloatArray:
-    """K = L L', (n_classes, n_classes), of attributes dense or sparse."""
+    """The kernel K = L L' of attributes L.
+
+    Parameters
+    ----------
+    attributes : {array-like, sparse matrix} of shape (n_classes, n_attributes)
+        The attributes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes)
+    """
     attributes = sp.csr_array(attributes, dtype=float)
     out: FloatArray = (attributes @ attributes.T).toarray()
     return out

@@ -23,8 +23,21 @@ SCALINGS = ("unif", "sibl", "subtree")
 
 
 def node_coefficients(taxonomy: Taxonomy, scaling: str = "unif") -> FloatArray:
-    """The coefficient of every node, (n_nodes,).
+    """The coefficient of every node.
 
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    scaling : {'unif', 'sibl', 'subtree'}, default='unif'
+        How a node's coefficient follows from the one above it.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> node_coefficients(tax, "sibl")
     array([1. , 0.5, 0.5, 0.5])

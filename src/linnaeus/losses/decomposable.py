@@ -33,18 +33,37 @@ from linnaeus.taxonomy.tree import IntArray
 
 
 class Edges(NamedTuple):
-    """The edges of the Markov tree, ordered by child; a top edge has the parent -1."""
+    """The edges of the Markov tree, ordered by child; a top edge has the parent -1.
 
-    parent: IntArray  # (n_edges,)
-    child: IntArray  # (n_edges,)
+    Attributes
+    ----------
+    parent : ndarray of int of shape (n_edges,)
+        Parents.
+    child : ndarray of int of shape (n_edges,)
+        Children.
+    """
+
+    parent: IntArray
+    child: IntArray
 
 
 def markov_edges(tree: Tree, root_edges: str = "none") -> Edges:
     """One edge per node that has a parent, and top edges above roots.
 
-    root_edges : "none" (a top edge only above a root without children, which would otherwise
-        be seen by no edge) or "all" (above every root)
+    Parameters
+    ----------
+    tree : Tree
+        `Taxonomy.tree`.
+    root_edges : {'none', 'all'}, default='none'
+        'none': a top edge only above a root without children, which would otherwise be seen by no
+        edge. 'all': above every root.
 
+    Returns
+    -------
+    Edges
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("a", "b"), (None, "lone")])
     >>> markov_edges(tax.tree)
     Edges(parent=array([ 0, -1], dtype=int32), child=array([1, 2], dtype=int32))
@@ -63,12 +82,25 @@ def edge_losses(
     root_edges: str = "none",
     share: str = "neighbours",
 ) -> FloatArray:
-    """The tables l_e(y_e, u) of every row of Y: (n_rows, n_edges, 4), edges as `markov_edges`.
+    """The tables l_e(y_e, u) of every row of Y, edges as `markov_edges`.
 
-    Y : label sets in any form that the taxonomy takes
-    loss : "delta", or the scaling of H~: "unif", "sibl" or "subtree"
-    share : "neighbours" (the edges at a node share its loss equally) or "parent" (the edge
-        above has all of it; without one, the child edges share it); matters for "delta" only
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    Y : array-like, sparse matrix or list of lists
+        True label sets, in any form.
+    loss : {'delta', 'unif', 'sibl', 'subtree'}, default='delta'
+        Wrong labels; or the scaling of H~.
+    root_edges : {'none', 'all'}, default='none'
+        As in `markov_edges`.
+    share : {'neighbours', 'parent'}, default='neighbours'
+        The edges at a node share its loss equally; or the edge above has all of it (without one,
+        the child edges share it). Matters for 'delta' only.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_edges, 4)
     """
     edges = markov_edges(taxonomy.tree, root_edges)
     if loss == "delta":

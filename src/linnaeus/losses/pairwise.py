@@ -47,10 +47,27 @@ class LossParts(NamedTuple):
 class ClassLoss:
     """A loss between classes: 0 on the diagonal, positive off it; the first one is the truth.
 
+    Classes are numbers from 0.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    anc : csr_array of shape (n_classes, n_nodes)
+        Ancestors of every class.
+    s : array-like of shape (n_nodes,)
+        Volume of every node.
+    miss : array-like of shape (n_classes,)
+        Factor of what is missed, by true class.
+    false : array-like of shape (n_classes,)
+        Factor of what is added, by class predicted.
+
     Attributes
     ----------
-    name : what it is called
-    n_classes : how many classes there are; classes are numbers from 0
+    name : str
+        What it is called.
+    n_classes : int
+        How many classes there are.
     """
 
     def __init__(self, name: str, anc: sp.csr_array, s: Any, miss: Any, false: Any) -> None:
@@ -66,7 +83,19 @@ class ClassLoss:
         return f"<ClassLoss: {self.name} over {self.n_classes} classes>"
 
     def pairs(self, y: Any, z: Any) -> FloatArray:
-        """loss(y[i], z[i]) for every i."""
+        """The loss of every pair, loss(y[i], z[i]).
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_rows,)
+            Numbers of the true classes.
+        z : array-like of int of shape (n_rows,)
+            Numbers of the classes predicted.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
         y, z = np.asarray(y, np.intp), np.asarray(z, np.intp)
         common = np.asarray(self._weighted[y].multiply(self._anc[z]).sum(axis=1), dtype=float)
         out: FloatArray = self._miss[y] * (self._total[y] - common)
@@ -75,7 +104,17 @@ class ClassLoss:
         return out
 
     def rows(self, y: Any) -> FloatArray:
-        """loss(y[i], z) for every i and every class z: (len(y), n_classes)."""
+        """The loss of every true class with all classes, loss(y[i], z).
+
+        Parameters
+        ----------
+        y : array-like of int of shape (n_rows,)
+            Numbers of the true classes.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
         y = np.asarray(y, np.intp)
         common: FloatArray = (self._weighted[y] @ self._classes_below).toarray()
         out: FloatArray = self._miss[y, None] * (self._total[y, None] - common)
@@ -84,11 +123,22 @@ class ClassLoss:
         return out
 
     def matrix(self) -> FloatArray:
-        """All losses, (n_classes, n_classes)."""
+        """All losses.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_classes)
+        """
         return self.rows(np.arange(self.n_classes))
 
     def parts(self) -> LossParts:
-        """What it is made of."""
+        """What it is made of.
+
+        Returns
+        -------
+        object
+            Volumes of ancestors, their sums, and both factors, for loops.
+        """
         none: FloatArray = np.zeros((0, 0))
         return LossParts(self._weighted, self._total, self._miss, self._false, none)
 
@@ -118,10 +168,24 @@ class _TableLoss(ClassLoss):
 def class_loss(
     loss: str | ClassLoss | Any, taxonomy: Taxonomy, classes: IntArray | None = None
 ) -> ClassLoss:
-    """A loss by its name, by a matrix, or as it is; None is "half_distance".
+    """A loss by its name, by a matrix, or as it is.
 
-    classes : the nodes (numbers) that are classes, in order; the leaves if not given
+    Parameters
+    ----------
+    loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None
+        A name of this module, a matrix whose rows are the truth, or a loss; None for
+        'half_distance'.
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int or None, default=None
+        The nodes (numbers) that are classes, in order; the leaves if not given.
 
+    Returns
+    -------
+    ClassLoss
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> class_loss("distance", tax).matrix()
     array([[0., 3.],
@@ -148,23 +212,71 @@ def class_loss(
 
 
 def zero_one(taxonomy: Taxonomy, classes: IntArray | None = None) -> ClassLoss:
-    """1 for every wrong class."""
+    """1 for every wrong class.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    ClassLoss
+    """
     n = taxonomy.leaf_numbers.size if classes is None else classes.size
     return ClassLoss("zero_one", sp.eye_array(n, format="csr"), 1.0, 0.5, 0.5)
 
 
 def distance(taxonomy: Taxonomy, classes: IntArray | None = None) -> ClassLoss:
-    """How many nodes lie above exactly one of the two; in a tree the length of the path."""
+    """How many nodes lie above exactly one of the two; in a tree the length of the path.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    ClassLoss
+    """
     return ClassLoss("distance", class_ancestors(taxonomy, classes), 1.0, 1.0, 1.0)
 
 
 def half_distance(taxonomy: Taxonomy, classes: IntArray | None = None) -> ClassLoss:
-    """Half the distance: 1 between siblings."""
+    """Half the distance: 1 between siblings.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    ClassLoss
+    """
     return ClassLoss("half_distance", class_ancestors(taxonomy, classes), 1.0, 0.5, 0.5)
 
 
 def normalized(taxonomy: Taxonomy, classes: IntArray | None = None) -> ClassLoss:
-    """Each side of the distance divided by its depth, for unbalanced taxonomies; at most 1."""
+    """Each side of the distance divided by its depth, for unbalanced taxonomies; at most 1.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    ClassLoss
+    """
     anc = class_ancestors(taxonomy, classes)
     depth = np.diff(anc.indptr) - (taxonomy.root_numbers.size == 1)
     weight = 0.5 / np.maximum(depth, 1)
@@ -180,8 +292,22 @@ def volume(
 ) -> ClassLoss:
     """Subscription volumes: what is missed above y, and what is added above z.
 
-    volumes : {name: s} (0 for a node not named), an array over the nodes, or None for 1 each
-    c_miss, c_false : what missing, and what wrongly assigning, a unit of volume costs
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    volumes : dict, array-like of shape (n_nodes,) or None, default=None
+        Volume of each node, {name: s} (0 for a node not named); None for 1 each.
+    c_miss : float, default=1.0
+        What missing a unit of volume costs.
+    c_false : float, default=1.0
+        What wrongly assigning a unit of volume costs.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    ClassLoss
     """
     s = node_volumes(taxonomy, volumes)
     check_costs(c_miss, c_false)
@@ -207,7 +333,20 @@ def volume(
 
 
 def class_ancestors(taxonomy: Taxonomy, classes: IntArray | None = None) -> sp.csr_array:
-    """The ancestors of every class, itself included: (n_classes, n_nodes) CSR indicator."""
+    """The ancestors of every class, itself included.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : ndarray of int of shape (n_classes,) or None, default=None
+        Numbers of the nodes that are classes, in order; None for the leaves.
+
+    Returns
+    -------
+    csr_array of shape (n_classes, n_nodes)
+        Indicator.
+    """
     return taxonomy.ancestor_matrix[taxonomy.leaf_numbers if classes is None else classes]
 
 

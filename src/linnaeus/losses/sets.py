@@ -27,7 +27,19 @@ from linnaeus.taxonomy import Taxonomy
 
 
 def difference(Y: sp.csr_array, U: sp.csr_array) -> sp.csr_array:
-    """Y - U for two indicators: +1 where U misses a label, -1 where it adds one, sorted."""
+    """Y - U for two indicators: +1 where U misses a label, -1 where it adds one, sorted.
+
+    Parameters
+    ----------
+    Y : csr_array of shape (n_rows, n_columns)
+        The truth.
+    U : csr_array of shape (n_rows, n_columns)
+        The prediction.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_columns)
+    """
     if Y.shape != U.shape:
         raise UserError(
             f"Two label indicators must have one shape, but {Y.shape} and {U.shape} are given. "
@@ -42,11 +54,27 @@ def difference(Y: sp.csr_array, U: sp.csr_array) -> sp.csr_array:
 def label_set_loss(
     Y: Any, U: Any, taxonomy: Taxonomy, loss: str = "delta", ancestors: str = "parent"
 ) -> FloatArray:
-    """The loss of each row of U when the same row of Y is the truth, (n_rows,).
+    """The loss of each row of U when the same row of Y is the truth.
 
-    loss : "zero_one", "delta", or the scaling of a hierarchical loss: "unif", "sibl", "subtree"
-    ancestors : "parent" gives H~ and "all" gives H; matters for the hierarchical losses only
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        True label sets, in any form.
+    U : array-like, sparse matrix or list of lists
+        Predicted label sets, in any form.
+    taxonomy : Taxonomy
+        The taxonomy.
+    loss : {'delta', 'zero_one', 'unif', 'sibl', 'subtree'}, default='delta'
+        The last three are scalings of a hierarchical loss.
+    ancestors : {'parent', 'all'}, default='parent'
+        'parent' gives H~ and 'all' gives H; matters for the hierarchical losses only.
 
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> label_set_loss([["animal", "dog", "poodle"]], [["animal", "cat"]], tax, "delta")
     array([3.])
@@ -67,7 +95,21 @@ def label_set_loss(
 def first_errors(
     wrong: sp.csr_array, taxonomy: Taxonomy, ancestors: str = "parent"
 ) -> sp.csr_array:
-    """Of the wrong microlabels (`difference`), those with no wrong parent (or ancestor)."""
+    """Of the wrong microlabels (`difference`), those with no wrong parent (or ancestor).
+
+    Parameters
+    ----------
+    wrong : csr_array of shape (n_rows, n_nodes)
+        What `difference` gave.
+    taxonomy : Taxonomy
+        The taxonomy.
+    ancestors : {'parent', 'all'}, default='parent'
+        'parent' gives H~ and 'all' gives H; matters for the hierarchical losses only.
+
+    Returns
+    -------
+    csr_array of shape (n_rows, n_nodes)
+    """
     if ancestors == "parent":
         ptr, nodes = taxonomy.dag.parent_ptr, taxonomy.dag.parents
     elif ancestors == "all":
@@ -96,11 +138,29 @@ def set_loss(
     c_miss: float = 1.0,
     c_false: float = 1.0,
 ) -> FloatArray:
-    """The subscription loss between label sets, [Cai2008] (3.11), (n_rows,).
+    """The subscription loss between label sets, [Cai2008] (3.11).
 
-    volumes : {name: s} (0 for a node not named), an array over the nodes, or None for 1 each
-    c_miss, c_false : what missing, and what wrongly assigning, a unit of volume costs
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or list of lists
+        True label sets, in any form.
+    Yhat : array-like, sparse matrix or list of lists
+        Predicted label sets, in any form.
+    taxonomy : Taxonomy
+        The taxonomy.
+    volumes : dict, array-like of shape (n_nodes,) or None, default=None
+        Volume of each node, {name: s} (0 for a node not named); None for 1 each.
+    c_miss : float, default=1.0
+        What missing a unit of volume costs.
+    c_false : float, default=1.0
+        What wrongly assigning a unit of volume costs.
 
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> set_loss([["cat"]], [["poodle"]], tax, c_miss=10)
     array([12.])
@@ -120,7 +180,21 @@ def n_entries(matrix: sp.csr_array) -> FloatArray:
 
 
 def row_sums(entries: sp.csr_array, weight: FloatArray, where: Any = None) -> FloatArray:
-    """The weights of the columns in which each row has an entry, summed, (n_rows,)."""
+    """The weights of the columns in which each row has an entry, summed.
+
+    Parameters
+    ----------
+    entries : csr_array of shape (n_rows, n_columns)
+        The entries.
+    weight : ndarray of shape (n_columns,)
+        Weight of each column.
+    where : array-like of bool of shape (n_entries,) or None, default=None
+        Entries that count; None for all.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+    """
     row = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
     values = weight[entries.indices]
     values = values if where is None else values * where
@@ -129,7 +203,19 @@ def row_sums(entries: sp.csr_array, weight: FloatArray, where: Any = None) -> Fl
 
 
 def node_volumes(taxonomy: Taxonomy, volumes: Any) -> FloatArray:
-    """Subscription volumes as an array over the nodes."""
+    """Subscription volumes as an array over the nodes.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy.
+    volumes : dict, array-like of shape (n_nodes,) or None
+        Volume of each node, {name: s} (0 for a node not named); None for 1 each.
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,)
+    """
     if volumes is None:
         return np.ones(len(taxonomy))
     if isinstance(volumes, Mapping):
