@@ -39,10 +39,16 @@ def save(
 ) -> None:
     """Write a fitted object as a directory, whole or not at all.
 
-    obj : an estimator or decision of linnaeus, a `Model`, a `Taxonomy`, or plain data around these
-    path : the directory; a model that is there already is replaced
-    about : what to tell people, as JSON; without it the class and its parameters
-    seconds : how long the work took, by its steps, for made.json
+    Parameters
+    ----------
+    obj : object
+        An estimator or decision of linnaeus, a `Model`, a `Taxonomy`, or plain data around these.
+    path : str or Path
+        The directory; a model that is there already is replaced.
+    about : dict or None, default=None
+        What to tell people, as JSON; None for the class and its parameters.
+    seconds : dict or None, default=None
+        How long the work took, by its steps, for made.json.
     """
     target = replacing.recover(Path(path).resolve())
     check_target(target)
@@ -66,9 +72,20 @@ def save(
 
 
 def load(path: str | Path, verify: bool = True) -> Any:
-    """The object that was saved in a directory. Its arrays are read when they are used.
+    """The object that was saved in a directory; its arrays are read when they are used.
 
-    verify : compare the checksums of all files, which reads them once; without it sizes only
+    Parameters
+    ----------
+    path : str or Path
+        The directory.
+    verify : bool, default=True
+        Whether to compare the checksums of all files, which reads them once; without it sizes
+        only.
+
+    Returns
+    -------
+    object
+        The object.
     """
     for last in [False] * (_TRIES - 1) + [True]:
         with _readable(path):
@@ -84,8 +101,16 @@ def load(path: str | Path, verify: bool = True) -> Any:
 def read_about(path: str | Path) -> dict[str, Any]:
     """What is told about a model; arrays are not looked at.
 
-    format, format_version, linnaeus, about, taxonomy and files of model.json; made: what made.json
-    says, if it is there
+    Parameters
+    ----------
+    path : str or Path
+        The directory.
+
+    Returns
+    -------
+    dict
+        Format, format_version, linnaeus, about, taxonomy and files of model.json; made: what
+        made.json says, if it is there.
     """
     with _readable(path):
         folder = _model_folder(Path(path))
@@ -97,7 +122,13 @@ def read_about(path: str | Path) -> dict[str, Any]:
 
 
 def check_target(target: Path) -> None:
-    """Refuse to replace what is not a model, or to lose files that are not of a model."""
+    """Refuse to replace what is not a model, or to lose files that are not of a model.
+
+    Parameters
+    ----------
+    target : Path
+        Directory that is to be written.
+    """
     if not target.parent.is_dir():
         raise UserError(f"There is no folder {target.parent} to write {target.name} into.")
     if target.exists() and not target.is_dir():
