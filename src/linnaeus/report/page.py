@@ -20,14 +20,32 @@ EXAMPLES_OF = 4  # methods whose mistakes are shown
 
 
 def write_report(comparison: Comparison, path: str | Path) -> None:
-    """Write the report as one HTML file, whole or not at all."""
+    """Write the report as one HTML file, whole or not at all.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `linnaeus.experiments.compare` or `judge_model` gave.
+    path : str or Path
+        File to write.
+    """
     page = render_report(comparison)
     with atomic_write(path) as file:
         file.write(page)
 
 
 def render_report(comparison: Comparison) -> str:
-    """The report as HTML."""
+    """The report as HTML.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `linnaeus.experiments.compare` or `judge_model` gave.
+
+    Returns
+    -------
+    str
+    """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
