@@ -28,12 +28,24 @@ WIDE_CS = (1e-3, *CS, 1e3)  # the values tried in [GopalYang2015] section 6
 
 
 class CPath(NamedTuple):
-    """The scores of every fold at every C, and the C with the best mean (the lowest of equals)."""
+    """The scores of every fold at every C, and the C with the best mean (the lowest of equals).
 
-    Cs: np.ndarray  # (n_values,)
-    scores: np.ndarray  # (n_folds, n_values)
+    Attributes
+    ----------
+    Cs : ndarray of shape (n_values,)
+        The values of C.
+    scores : ndarray of shape (n_folds, n_values)
+        Score of every fold at every C.
+    best_C : float
+        The C with the best mean.
+    estimator : object
+        With the best C, fitted on everything unless that was not wanted.
+    """
+
+    Cs: np.ndarray
+    scores: np.ndarray
     best_C: float
-    estimator: Any  # with the best C, fitted on everything unless that was not wanted
+    estimator: Any
 
 
 def c_path(
@@ -51,13 +63,36 @@ def c_path(
 ) -> CPath:
     """Cross-validate an estimator over values of C, and fit it with the best.
 
-    y : one label per sample, or an indicator; the latter with a decision
-    scoring : of (truth, prediction), more is better
-    decision : the rule of `linnaeus.decisions` that is to make label sets of the scores, where it
-        is not the estimator's own; each half of a fold is decided by what the other half teaches
-    refit : fit the estimator with the best C on everything
-    callback : told how many fits are done, and how many there are
+    Parameters
+    ----------
+    estimator : object
+        A classifier with a parameter C.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        One row per sample.
+    y : array-like or sparse matrix
+        One label per sample, or an indicator; the latter with a decision.
+    Cs : iterable of float, default=(0.01, 0.1, 1.0, 10.0, 100.0)
+        Values of C, ascending.
+    cv : int, default=5
+        Number of folds.
+    scoring : callable, default=micro_f1
+        Of (truth, prediction); more is better.
+    decision : Decision or None, default=None
+        The rule of `linnaeus.decisions` that is to make label sets of the scores, where it is not
+        the estimator's own; each half of a fold is decided by what the other half teaches.
+    refit : bool, default=True
+        Whether to fit the estimator with the best C on everything.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+    callback : callable or None, default=None
+        Told how many fits are done, and how many there are.
 
+    Returns
+    -------
+    CPath
+
+    Examples
+    --------
     >>> from linnaeus import FlatSVM
     >>> X, y = np.array([[1.0], [0.9], [-1.0], [-0.8]] * 5), ["a", "a", "b", "b"] * 5
     >>> c_path(FlatSVM(random_state=0), X, y, Cs=[0.1, 1.0], cv=3).scores.mean(axis=0)
@@ -94,12 +129,34 @@ def with_best_C(
     step: Step | None = None,
     scoring: Callable[[Any, Any], float] = micro_f1,
 ) -> dict[str, Any]:
-    """{name: function (X, y) that chooses C and makes the classifier}, for `label_set_study`.
+    """Functions that choose C and make the classifier, for `label_set_study`.
 
     C is chosen by cross-validation on the training part alone. A method that has no C, or whose C
     is among its parameters, is taken as it is; so is C where there is one value.
 
-    scoring : of (truth, prediction), by which C is chosen
+    Parameters
+    ----------
+    methods : sequence of NamedMethod
+        The methods.
+    taxonomy : Taxonomy
+        The taxonomy.
+    Cs : sequence of float, default=(0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+        Values of C, ascending.
+    folds : int, default=5
+        Number of folds.
+    seed : int, default=0
+        Seed of everything that is drawn.
+    jobs : int, default=1
+        Threads; -1 for all cores. The result does not depend on it.
+    step : callable or None, default=None
+        Told what is being done, how many steps are done, and how many there are.
+    scoring : callable, default=micro_f1
+        Of (truth, prediction), by which C is chosen.
+
+    Returns
+    -------
+    dict
+        {name: function (X, y) that gives a classifier}.
     """
     if not Cs or not all(0 < C < np.inf for C in Cs):
         raise UserError(f"The values of C are {shorten(list(Cs))}. Give positive numbers.")

@@ -24,7 +24,15 @@ NUMBERS = 1 << 22  # of counts held at a time
 
 
 class Spread(NamedTuple):
-    """Standard errors."""
+    """Standard errors.
+
+    Attributes
+    ----------
+    micro_f1 : float
+        Of the micro F1.
+    macro_f1 : float
+        Of the macro F1.
+    """
 
     micro_f1: float
     macro_f1: float
@@ -33,6 +41,21 @@ class Spread(NamedTuple):
 def f1_spread(pair: Pair, n_draws: int = 1000, random_state: Any = 0) -> Spread:
     """Bootstrap standard errors of the F1 of label sets over the rows, classes as given.
 
+    Parameters
+    ----------
+    pair : Pair
+        Truth and prediction as indicators.
+    n_draws : int, default=1000
+        Draws of the rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+
+    Returns
+    -------
+    Spread
+
+    Examples
+    --------
     >>> pair = Pair(sp.csr_array(np.eye(4)), sp.csr_array(np.eye(4)))
     >>> f1_spread(pair, 10).micro_f1
     0.0
@@ -58,9 +81,23 @@ def spread_of_sums(
 ) -> np.ndarray:
     """Bootstrap standard errors of figures that depend on sums over the rows alone.
 
-    counts : (n_rows, n_counts) what each row adds, dense or sparse
-    figures : from sums (n_draws, n_counts) to figures (n_draws, n_figures)
+    Parameters
+    ----------
+    counts : {array-like, sparse matrix} of shape (n_rows, n_counts)
+        What each row adds.
+    figures : callable
+        From sums (n_draws, n_counts) to figures (n_draws, n_figures).
+    n_draws : int, default=1000
+        Draws of the rows.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
 
+    Returns
+    -------
+    ndarray of shape (n_figures,)
+
+    Examples
+    --------
     >>> spread_of_sums(np.ones((9, 1)), lambda sums: sums / 9, 10)
     array([0.])
     """

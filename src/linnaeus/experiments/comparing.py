@@ -47,18 +47,37 @@ def compare(
 ) -> Comparison:
     """Train and judge several methods on the same rows.
 
+    A method that goes wrong is listed with the reason, and the others go on.
+
     Parameters
     ----------
-    methods : names of methods; "name:flat", "name:random" and "name:learned" teach with another
-        taxonomy (see `linnaeus.experiments.named_methods`)
-    collection : its training part is divided into `folds`, or it has a test part
-    folds : for cross-validation; None judges by the test part
-    parameters : {name: value} for the methods that have it, {"method.name": value} for one
-    features, feature_parameters, rule : as in `linnaeus.model.train`
-    hierarchies : how many random ones "name:random" stands for
-    step : told what is being fitted, how many fits are done, and how many there are
+    methods : sequence of str
+        Names of methods; "name:flat", "name:random" and "name:learned" teach with another taxonomy
+        (see `linnaeus.experiments.named_methods`).
+    collection : Collection
+        Its training part is divided into `folds`, or it has a test part.
+    folds : int or None, default=None
+        Folds of the cross-validation; None judges by the test part.
+    parameters : dict or None, default=None
+        {name: value} for the methods that have it, {"method.name": value} for one.
+    features : str, default='auto'
+        As in `linnaeus.model.train`.
+    feature_parameters : dict or None, default=None
+        As in `linnaeus.model.train`.
+    rule : str, default='auto'
+        As in `linnaeus.model.train`.
+    hierarchies : int, default=1
+        How many random ones "name:random" stands for.
+    seed : int, default=0
+        Seed of everything that is drawn.
+    jobs : int, default=1
+        Threads; -1 for all cores. The result does not depend on it.
+    step : callable or None, default=None
+        Told what is being fitted, how many fits are done, and how many there are.
 
-    A method that goes wrong is listed with the reason, and the others go on.
+    Returns
+    -------
+    Comparison
 
     Examples
     --------
@@ -107,7 +126,23 @@ def _tell(step: Step, n_methods: int, n_divisions: int, name: str, done: int, to
 
 
 def judge_model(model: Model, part: Part, name: str = "", data: str = "") -> Comparison:
-    """A trained model judged by labelled rows: a comparison of one, for a report."""
+    """A trained model judged by labelled rows: a comparison of one, for a report.
+
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+    part : Part
+        Examples with labels.
+    name : str, default=''
+        What to call it; the method if empty.
+    data : str, default=''
+        What to call the rows.
+
+    Returns
+    -------
+    Comparison
+    """
     told = model.about
     X = model.transform(inputs_of(part))
     answers = _answers(model, model.taxonomy, X, np.arange(len(part)), None)

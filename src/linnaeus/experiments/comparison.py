@@ -32,18 +32,37 @@ LEVEL = 0.05  # of significance
 class Setting:
     """What methods were compared on.
 
-    folds : of the cross-validation; 0 where there is a test part
+    Attributes
+    ----------
+    data : str
+        Name of the data.
+    folds : int
+        Folds of the cross-validation; 0 where there is a test part.
+    n_train : int
+        Rows to learn from, in each fold.
+    n_test : int
+        Rows to be judged by, all folds together.
+    features : str
+        Kind of the features.
+    feature_seconds : float
+        Time to make them once, for all methods.
+    seed : int
+        Seed of everything that is drawn.
+    jobs : int
+        Threads.
+    command : str
+        Command that repeats the comparison.
     """
 
     data: str
     folds: int
-    n_train: int  # rows to learn from, in each fold
-    n_test: int  # rows to be judged by, all folds together
+    n_train: int
+    n_test: int
     features: str
-    feature_seconds: float  # to make them once, for all methods
+    feature_seconds: float
     seed: int
     jobs: int
-    command: str = ""  # that repeats the comparison
+    command: str = ""
 
     def __str__(self) -> str:
         if self.folds:
@@ -53,12 +72,26 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What methods reached on the same rows, in the order in which they were named."""
+    """What methods reached on the same rows, in the order in which they were named.
+
+    Attributes
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy that methods are judged by.
+    setting : Setting
+        What they were compared on.
+    results : tuple of MethodResult
+        A result per method.
+    truth : csr_array of shape (n_rows, n_nodes)
+        True label sets, closed.
+    train_counts : ndarray of int of shape (n_nodes,)
+        Training rows of every node.
+    """
 
     taxonomy: Taxonomy
     setting: Setting
     results: tuple[MethodResult, ...]
-    truth: sp.csr_array = field(repr=False)  # closed, over the nodes
+    truth: sp.csr_array = field(repr=False)
     train_counts: np.ndarray = field(repr=False)
 
     def __getitem__(self, name: str) -> MethodResult:
@@ -91,7 +124,17 @@ class Comparison:
         return bool(self.ranked)
 
     def best(self, figure: str = "micro_f1") -> MethodResult:
-        """The best method in a figure; of equals the one named first."""
+        """The best method in a figure; of equals the one named first.
+
+        Parameters
+        ----------
+        figure : str, default='micro_f1'
+            One of `FIGURES`.
+
+        Returns
+        -------
+        MethodResult
+        """
         if not self.ranked:
             raise UserError("No method has a result, so none is best.")
         sign = -1.0 if figure in LESS_IS_BETTER else 1.0
@@ -108,12 +151,35 @@ class Comparison:
         )
 
     def pvalue(self, a: str, b: str, figure: str) -> float:
-        """The corrected p-value of a difference between two methods."""
+        """The corrected p-value of a difference between two methods.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the methods.
+        figure : str
+            One of `FIGURES`.
+
+        Returns
+        -------
+        float
+        """
         found = next(d for d in self.pair_tests if {d.first, d.second} == {a, b})
         return found.adjusted[figure]
 
     def marks(self, figure: str) -> dict[str, str]:
-        """Stars for the methods that differ from the best by more than chance."""
+        """Stars for the methods that differ from the best by more than chance.
+
+        Parameters
+        ----------
+        figure : str
+            One of `FIGURES`.
+
+        Returns
+        -------
+        dict of str to str
+            Stars by method.
+        """
         if figure not in TESTS or not self.ranked:
             return {}
         best = self.best(figure).name
@@ -156,7 +222,13 @@ class Comparison:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         known = {figure: self.best(figure).name for figure in FIGURES} if self.ranked else {}
         return plain_dict(
             {
@@ -183,7 +255,17 @@ def cells(comparison: Comparison, result: MethodResult) -> list[str]:
 
 
 def verdict(comparison: Comparison) -> list[str]:
-    """Who is best, in what, by how much, at what price; and who has no result."""
+    """Who is best, in what, by how much, at what price; and who has no result.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `compare` gave.
+
+    Returns
+    -------
+    list of str
+    """
     if not comparison.ranked:
         return ["No method has a result."]
     leaders: dict[str, list[str]] = {}

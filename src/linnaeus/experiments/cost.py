@@ -27,17 +27,43 @@ _CLEAR, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 
 class Cost(NamedTuple):
-    """What a piece of work took."""
+    """What a piece of work took.
+
+    Attributes
+    ----------
+    wall_seconds : float
+        Time that passed.
+    cpu_seconds : float
+        Time of all cores.
+    memory_bytes : float
+        Most memory in use beyond what was there before.
+    memory_by : str
+        How the memory was measured.
+    """
 
     wall_seconds: float
     cpu_seconds: float
     memory_bytes: float
-    memory_by: str  # how the memory was measured
+    memory_by: str
 
 
 def measure(work: Callable[[], T]) -> tuple[T, Cost]:
     """Do some work, and say what it cost.
 
+    Parameters
+    ----------
+    work : callable
+        The work, without arguments.
+
+    Returns
+    -------
+    result : object
+        What the work returned.
+    cost : Cost
+        What it took.
+
+    Examples
+    --------
     >>> measure(lambda: sum(range(10)))[0]
     45
     """

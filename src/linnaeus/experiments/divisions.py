@@ -42,7 +42,14 @@ class Division(NamedTuple):
 class Examples:
     """Examples as people bring them, texts or a table, of which each division makes features.
 
-    features, parameters : as `features` and `feature_parameters` of `linnaeus.model.train`
+    Attributes
+    ----------
+    part : Part
+        The examples.
+    features : str
+        As in `linnaeus.model.train`.
+    parameters : dict or None
+        `feature_parameters` of `linnaeus.model.train`.
     """
 
     part: Part
@@ -53,7 +60,22 @@ class Examples:
         return len(self.part)
 
     def division(self, train: Rows, test: Rows, judged: Part | None = None) -> Division:
-        """Some rows to learn from, and some of the same or of another part to be judged by."""
+        """Some rows to learn from, and some of the same or of another part to be judged by.
+
+        Parameters
+        ----------
+        train : array-like of int
+            Rows to learn from.
+        test : array-like of int
+            Rows to be judged by.
+        judged : Part or None, default=None
+            The part that holds the test rows; None for the same.
+
+        Returns
+        -------
+        object
+            Features and labels of both.
+        """
         start = time.perf_counter()
         part = _taken(self.part, train)
         others = _taken(self.part if judged is None else judged, test)

@@ -49,21 +49,56 @@ FEATURES: dict[str, dict[str, tuple[Any, ...]]] = {
 
 @dataclass(frozen=True)
 class Space:
-    """All settings among which the best is sought; the search begins with the first values."""
+    """All settings among which the best is sought; the search begins with the first values.
 
-    parameters: dict[str, tuple[Any, ...]]  # of the estimator, but for C
-    Cs: tuple[float | None, ...]  # ascending; (None,) for a method without C
+    Attributes
+    ----------
+    parameters : dict of str to tuple
+        Values of the estimator's parameters, but for C.
+    Cs : tuple of float
+        Values of C, ascending; (None,) for a method without C.
+    features : dict of str to tuple
+        Values of the features' parameters.
+    rules : tuple of str or None
+        Rules to try; None for all that suit the scores.
+    own : bool
+        Whether the estimator's own predictions count as a rule.
+    refine : bool
+        Whether values between and beyond the given C may be tried.
+    defaults : dict
+        What `train` takes of all that is searched.
+    """
+
+    parameters: dict[str, tuple[Any, ...]]
+    Cs: tuple[float | None, ...]
     features: dict[str, tuple[Any, ...]]
-    rules: tuple[str, ...] | None  # None: all that suit the scores
-    own: bool  # whether the estimator's own predictions count as a rule
-    refine: bool  # whether values between and beyond the given C may be tried
-    defaults: dict[str, Any]  # what `train` takes of all that is searched
+    rules: tuple[str, ...] | None
+    own: bool
+    refine: bool
+    defaults: dict[str, Any]
 
     def option(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of the features, without those that are the defaults."""
+        """Values of the features, without those that are the defaults.
+
+        Parameters
+        ----------
+        values : dict
+            Values of the features.
+
+        Returns
+        -------
+        dict
+        """
         return {n: v for n, v in values.items() if v != self.defaults[PREFIX + n]}
 
     def to_dict(self) -> dict[str, Any]:
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         return asdict(self)
 
 
@@ -79,10 +114,29 @@ def make_space(
 ) -> Space:
     """The settings to search for a method, examples and a kind of features.
 
-    several : whether rows have several labels, or none
-    grid : {name: values}, for "features.name" of the features and for "rule"
-    parameters, feature_parameters : fixed ones, which are not searched
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    part : Part
+        Examples with labels.
+    kind : str
+        Kind of the features.
+    several : bool
+        Whether rows have several labels, or none.
+    grid : dict or None, default=None
+        {name: values}, for "features.name" of the features and for "rule".
+    parameters : dict or None, default=None
+        Fixed ones, which are not searched.
+    feature_parameters : dict or None, default=None
+        Fixed ones of the features.
 
+    Returns
+    -------
+    Space
+
+    Examples
+    --------
     >>> from linnaeus.synthetic import newsroom
     >>> space = make_space("svm", newsroom(10, 1).train, "words", True, grid={"C": [10, 1]})
     >>> space.Cs, space.parameters, space.features
@@ -111,6 +165,17 @@ def make_space(
 def parse_grid(given: Iterable[str]) -> dict[str, list[Any]]:
     """Values to search, written name=value,value; lists in brackets.
 
+    Parameters
+    ----------
+    given : iterable of str
+        Words name=value,value.
+
+    Returns
+    -------
+    dict of str to list
+
+    Examples
+    --------
     >>> parse_grid(["C=0.1,1", "loss=hinge", "features.ngram_range=[1,1],[1,2]"])
     {'C': [0.1, 1], 'loss': ['hinge'], 'features.ngram_range': [[1, 1], [1, 2]]}
     """

@@ -22,12 +22,20 @@ class LabelSetResult:
 
     Attributes
     ----------
-    report : everything about its predictions
-    spread : standard errors of micro and macro F1
-    C : the cost it was trained with, if it has one
-    choose_seconds, fit_seconds : CPU time of choosing (C, say), and of training with the threshold
-    not_applicable : why the method does not apply to such data
-    error : what went wrong
+    report : Report or None
+        Everything about its predictions.
+    spread : Spread or None
+        Standard errors of micro and macro F1.
+    C : float or None
+        The cost it was trained with, if it has one.
+    choose_seconds : float
+        CPU time of choosing, for instance C.
+    fit_seconds : float
+        CPU time of training with the threshold.
+    not_applicable : str
+        Why the method does not apply to such data.
+    error : str
+        What went wrong.
     """
 
     report: Report | None = None
@@ -48,7 +56,23 @@ class LabelSetResult:
 
 
 class BaselineTest(NamedTuple):
-    """A method and a baseline: differences in F1, and whether they are chance."""
+    """A method and a baseline: differences in F1, and whether they are chance.
+
+    Attributes
+    ----------
+    method : object
+        Name of the method.
+    baseline : object
+        Name of the baseline.
+    micro_difference : float
+        Difference in micro F1.
+    macro_difference : float
+        Difference in macro F1.
+    micro : SignTest
+        Test of the first.
+    macro : WilcoxonTest
+        Test of the second.
+    """
 
     method: Any
     baseline: Any
@@ -62,8 +86,12 @@ class BaselineTest(NamedTuple):
 class LabelSetStudy:
     """What methods reached on the same test rows.
 
-    results : {method: result}
-    against : {method: its baselines}; pairs of which one has no figures are passed over
+    Attributes
+    ----------
+    results : dict
+        {method: result}.
+    against : dict
+        {method: its baselines}; pairs of which one has no figures are passed over.
     """
 
     results: Mapping[Any, LabelSetResult]
@@ -100,7 +128,12 @@ class LabelSetStudy:
         )
 
     def table(self) -> str:
-        """Figures with standard errors, NA where a method does not apply; then the tests."""
+        """Figures with standard errors, NA where a method does not apply; then the tests.
+
+        Returns
+        -------
+        str
+        """
         rows = [[str(name), *_cells(out)] for name, out in self.results.items()]
         parts = [table(["method", *HEADS, "C", "CPU s"], rows)]
         why = [
@@ -120,7 +153,13 @@ class LabelSetStudy:
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         return {
             "methods": {str(name): _plain(out) for name, out in self.results.items()},
             "tests": [

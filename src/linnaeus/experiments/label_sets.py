@@ -90,19 +90,38 @@ def label_set_study(
 
     Parameters
     ----------
-    methods : {name: classifier}. A function (X, y) -> classifier is called with the training
-        part, to choose C, say; y is an array with one label per row or, where rows have several,
-        a sparse indicator over the nodes with the most specific labels. It may raise
+    methods : dict
+        {name: classifier}. A function (X, y) -> classifier is called with the training part, for
+        instance to choose C; y is an array with one label per row or, where rows have several, a
+        sparse indicator over the nodes with the most specific labels. It may raise
         `NotApplicable`. What else goes wrong in a method is recorded, and the others go on.
-    X, X_test : rows of anything that the classifiers take
-    y, y_test : labels in any form (see `linnaeus.labels`)
-    cut : for rows with several labels: "instance"; "zero", the labels with positive scores; None,
-        what the classifier itself predicts
-    cv : folds for the threshold, as in `linnaeus.decisions`
-    against : {method: baseline, or several}; if not given, the first method is the baseline of
-        the others
-    n_draws : of test rows, for standard errors; 0 for none
-    callback : told how many methods are done, and how many there are
+    X : array-like or sparse matrix
+        Rows of anything that the classifiers take.
+    y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`.
+    X_test : array-like or sparse matrix
+        Test rows.
+    y_test : array-like, sparse matrix or list of lists
+        Labels of the test rows.
+    taxonomy : Taxonomy
+        The taxonomy.
+    cut : {'instance', 'zero'} or None, default='instance'
+        For rows with several labels: a threshold per row; the labels with positive scores; None,
+        what the classifier itself predicts.
+    cv : int, splitter or iterable, default=5
+        Folds for the threshold, as in `linnaeus.decisions`.
+    against : dict or None, default=None
+        {method: baseline, or several}; None for the first method as the baseline of the others.
+    n_draws : int, default=1000
+        Draws of test rows, for standard errors; 0 for none.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+    callback : callable or None, default=None
+        Told how many methods are done, and how many there are.
+
+    Returns
+    -------
+    LabelSetStudy
 
     Examples
     --------

@@ -66,18 +66,42 @@ class MethodResult:
 
     Attributes
     ----------
-    name, parameters : the method, and what it was given
-    error : why there is no result
-    report : everything about its predictions, out of fold where there are folds
-    errors : standard errors of `FIGURES`: by the bootstrap, or over the folds
-    folds : {figure: its value in every fold}, where there are folds
-    cost : of a fit with the choice of the rule, means over the folds; None if not measured
-    rows_per_second : that are scored and decided
-    model_bytes : of the estimator's arrays
-    rule, why : how scores became label sets, and why so
-    gap : the relative duality gap, the largest of the folds
-    calibration : of the probabilities, where there are any
-    sweep : what one threshold for all scores would give
+    name : str
+        Name of the method.
+    parameters : dict
+        What it was given.
+    error : str
+        Why there is no result.
+    report : Report or None
+        Everything about its predictions, out of fold where there are folds.
+    errors : dict of str to float
+        Standard errors of `FIGURES`: by the bootstrap, or over the folds.
+    folds : dict of str to list
+        Value of each figure in every fold, where there are folds.
+    cost : Cost or None
+        Of a fit with the choice of the rule, means over the folds; None if not measured.
+    rows_per_second : float
+        Rows that are scored and decided per second.
+    model_bytes : int
+        Size of the estimator's arrays.
+    rule : str
+        How scores became label sets.
+    why : tuple of str
+        Why so.
+    gap : float or None
+        The relative duality gap, the largest of the folds.
+    calibration : Calibration or None
+        Of the probabilities, where there are any.
+    confusions : list
+        Pairs of classes that are taken for each other most.
+    mistakes : list
+        Rows with the worst mistakes.
+    sweep : Sweep or None
+        What one threshold for all scores would give.
+    predicted : csr_array of shape (n_rows, n_nodes) or None
+        Predicted label sets, closed.
+    rows : object
+        Counts of every row, for tests.
     """
 
     name: str
@@ -96,7 +120,7 @@ class MethodResult:
     confusions: list[Confusion] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     sweep: Sweep | None = None
-    predicted: sp.csr_array | None = field(default=None, repr=False)  # closed, over the nodes
+    predicted: sp.csr_array | None = field(default=None, repr=False)
     rows: RowCounts | None = field(default=None, repr=False)
 
     @property
@@ -105,7 +129,13 @@ class MethodResult:
         return {} if self.report is None else {name: float(self.report[name]) for name in FIGURES}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         if self.report is None:
             return plain_dict({"parameters": self.parameters, "error": self.error})
         own = {

@@ -31,16 +31,49 @@ class NotApplicable(UserError):
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A method, a variant of it or none, and its parameters."""
+    """A method, a variant of it or none, and its parameters.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    method : str
+        Name in `linnaeus.model.METHODS`.
+    variant : {'', 'flat', 'random', 'learned'}
+        Which taxonomy it is taught with.
+    parameters : dict
+        Its parameters.
+    draw : int
+        Which of the random hierarchies.
+    """
 
     name: str
     method: str
     variant: str
     parameters: dict[str, Any]
-    draw: int = 0  # which of the random hierarchies
+    draw: int = 0
 
     def taught(self, taxonomy: Taxonomy, part: Part, X: Any, seed: int) -> tuple[Taxonomy, Part]:
-        """The taxonomy to train with, and the part with labels that it has."""
+        """The taxonomy to train with, and the part with labels that it has.
+
+        Parameters
+        ----------
+        taxonomy : Taxonomy
+            The true taxonomy.
+        part : Part
+            Examples with labels.
+        X : array-like or sparse matrix
+            Features of the part.
+        seed : int
+            Seed of everything that is drawn.
+
+        Returns
+        -------
+        taxonomy : Taxonomy
+            The taxonomy to train with.
+        part : Part
+            The part with labels that it has.
+        """
         if not self.variant:
             return taxonomy, part
         own = taxonomy.most_specific(taxonomy.encode(part.labels))
@@ -51,7 +84,23 @@ class NamedMethod:
     def classifier(self, taxonomy: Taxonomy, X: Any, y: Any, seed: int = 0, jobs: int = 1) -> Any:
         """The estimator for training rows and their labels, before it is fitted.
 
-        y : an array with one label per row, else label lists or an indicator over the nodes
+        Parameters
+        ----------
+        taxonomy : Taxonomy
+            The true taxonomy.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            An array with one label per row, else label lists or an indicator over the nodes.
+        seed : int, default=0
+            Seed of everything that is drawn.
+        jobs : int, default=1
+            Threads; -1 for all cores. The result does not depend on it.
+
+        Returns
+        -------
+        object
+            The estimator.
         """
         several = not (isinstance(y, np.ndarray) and y.ndim == 1)
         other: Taxonomy | None = None if self.variant == "flat" else taxonomy
@@ -79,7 +128,21 @@ class NamedMethod:
 
 
 def random_hierarchies(taxonomy: Taxonomy, n: int, random_state: Any = 0) -> list[Taxonomy]:
-    """n random taxonomies with as many nodes on each level and the same leaves."""
+    """Random taxonomies with as many nodes on each level and the same leaves.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        The taxonomy whose shape they have.
+    n : int
+        How many.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+
+    Returns
+    -------
+    list of Taxonomy
+    """
     rng = np.random.default_rng(random_state)
     return [taxonomy.shuffled(rng) for _ in range(n)]
 
@@ -92,9 +155,21 @@ def parse_methods(
 ) -> list[NamedMethod]:
     """The methods, checked before anything is fitted.
 
-    parameters : {name: value} goes to every method that has the parameter, {"method.name": value}
-        to this method only
-    hierarchies : how many random ones "name:random" stands for
+    Parameters
+    ----------
+    methods : sequence of str
+        Names, also of variants as "name:flat".
+    taxonomy : Taxonomy
+        The taxonomy.
+    parameters : dict or None, default=None
+        {name: value} goes to every method that has the parameter, {"method.name": value} to this
+        method only.
+    hierarchies : int, default=1
+        How many random ones "name:random" stands for.
+
+    Returns
+    -------
+    list of NamedMethod
     """
     if isinstance(methods, str) or not methods:
         raise UserError("No methods are given. Give a list of names, such as ['svm', 'topdown'].")

@@ -60,7 +60,25 @@ class RowCounts(NamedTuple):
 
 
 class PairTest(NamedTuple):
-    """Two methods: differences (first less second) by metric, tests, and p-values after Holm."""
+    """Two methods: differences (first less second) by metric, tests, and p-values after Holm.
+
+    Attributes
+    ----------
+    first : str
+        The first method.
+    second : str
+        The second method.
+    differences : dict of str to float
+        First less second, by metric.
+    sign : SignTest
+        Over decisions.
+    wilcoxon : WilcoxonTest
+        Over the F1 of the classes.
+    permutation : PermutationTest
+        Over the rows.
+    adjusted : dict of str to float
+        P-values after Holm, by metric.
+    """
 
     first: str
     second: str
@@ -68,28 +86,60 @@ class PairTest(NamedTuple):
     sign: SignTest
     wilcoxon: WilcoxonTest
     permutation: PermutationTest
-    adjusted: dict[str, float]  # by metric
+    adjusted: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         tests = {name: getattr(self, name)._asdict() for name in TESTS.values()}
         return self._asdict() | tests
 
 
 class GroupTest(NamedTuple):
-    """A method against the best one among some classes: a level, or classes of one size."""
+    """A method against the best one among some classes: a level, or classes of one size.
+
+    Attributes
+    ----------
+    group : str
+        Which classes.
+    best : str
+        The best method among them.
+    method : str
+        The other method.
+    difference : float
+        Difference of the micro F1, best less method.
+    sign : SignTest
+        Over decisions.
+    wilcoxon : WilcoxonTest
+        Over the F1 of the classes.
+    adjusted_sign : float
+        P-value after Holm.
+    adjusted_wilcoxon : float
+        P-value after Holm.
+    """
 
     group: str
     best: str
     method: str
-    difference: float  # of the micro F1, best less method
+    difference: float
     sign: SignTest
     wilcoxon: WilcoxonTest
     adjusted_sign: float
     adjusted_wilcoxon: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         tests = {"sign": self.sign._asdict(), "wilcoxon": self.wilcoxon._asdict()}
         return self._asdict() | tests
 
@@ -144,6 +194,17 @@ def row_shares(a: RowCounts, b: RowCounts) -> np.ndarray:
 def holm(pvalues: Sequence[float]) -> np.ndarray:
     """The p-values of several tests, corrected for their number.
 
+    Parameters
+    ----------
+    pvalues : sequence of float
+        The p-values.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+
+    Examples
+    --------
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -189,5 +250,15 @@ def _in_group(group: str, true: sp.csr_array, sets: dict[str, sp.csr_array]) -> 
 
 
 def stars(pvalue: float) -> str:
-    """The marks of significance: ** below 1 %, * below 5 %."""
+    """The marks of significance: ** below 1 %, * below 5 %.
+
+    Parameters
+    ----------
+    pvalue : float
+        The p-value.
+
+    Returns
+    -------
+    str
+    """
     return "**" if pvalue < 0.01 else "*" if pvalue < 0.05 else ""

@@ -24,9 +24,14 @@ SHORT = dict(zip(METRICS, ("acc", "prec", "top loss", "max loss", "rloss", "pacc
 class RankingStudy:
     """What methods reached, on the same divisions of the same data.
 
-    values : {condition: {method: {metric: (n_repeats,) array}}}
-    not_applicable : {method: why it is not for such data}
-    against : the method that all others are tested against; None for no tests
+    Attributes
+    ----------
+    values : dict
+        {condition: {method: {metric: array of shape (n_repeats,)}}}.
+    not_applicable : dict
+        {method: why it is not for such data}.
+    against : object
+        The method that all others are tested against; None for no tests.
     """
 
     values: Mapping[Any, Mapping[Any, Mapping[str, np.ndarray]]]
@@ -44,17 +49,59 @@ class RankingStudy:
         return bool(self.methods)
 
     def mean(self, method: Any, metric: str, condition: Any = None) -> float:
-        """The mean of a metric over folds or repetitions."""
+        """The mean of a metric over folds or repetitions.
+
+        Parameters
+        ----------
+        method : object
+            Name of the method.
+        metric : str
+            Name of the metric.
+        condition : object, default=None
+            Which condition; None for the only one.
+
+        Returns
+        -------
+        float
+        """
         return float(self._one(method, metric, condition).mean())
 
     def deviation(self, method: Any, metric: str, condition: Any = None) -> float:
-        """The sample standard deviation over folds or repetitions; NaN for one."""
+        """The sample standard deviation over folds or repetitions; NaN for one.
+
+        Parameters
+        ----------
+        method : object
+            Name of the method.
+        metric : str
+            Name of the metric.
+        condition : object, default=None
+            Which condition; None for the only one.
+
+        Returns
+        -------
+        float
+        """
         return _deviation(self._one(method, metric, condition))
 
     def across(
         self, methods: Iterable[Any], metric: str, condition: Any = None
     ) -> tuple[float, float]:
-        """Mean and sample deviation of the means of several methods, as of random hierarchies."""
+        """Mean and sample deviation of the means of several methods, as of random hierarchies.
+
+        Parameters
+        ----------
+        methods : iterable
+            Names of the methods.
+        metric : str
+            Name of the metric.
+        condition : object, default=None
+            Which condition; None for the only one.
+
+        Returns
+        -------
+        tuple of (float, float)
+        """
         means = np.array([self.mean(method, metric, condition) for method in methods])
         return float(means.mean()), _deviation(means)
 
@@ -67,7 +114,12 @@ class RankingStudy:
         return [paired_test(self, self.against, other) for other in others]
 
     def table(self) -> str:
-        """A row for every condition and method, with means and deviations; then the tests."""
+        """A row for every condition and method, with means and deviations; then the tests.
+
+        Returns
+        -------
+        str
+        """
         rows = [
             [str(condition), str(method), *map(_cell, metrics.values())]
             for condition, methods in self.values.items()
@@ -84,7 +136,13 @@ class RankingStudy:
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: every value with means and deviations, and the tests."""
+        """Plain data: every value with means and deviations, and the tests.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         return {
             "values": {
                 str(condition): {
@@ -121,14 +179,29 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Two methods of a study, metric by metric."""
+    """Two methods of a study, metric by metric.
+
+    Attributes
+    ----------
+    first : object
+        The first method.
+    second : object
+        The second method.
+    rows : sequence
+        Condition, metric, both means and p-value.
+    """
 
     first: Any
     second: Any
     rows: Sequence[Difference]
 
     def table(self) -> str:
-        """Both means and the p-value of every metric."""
+        """Both means and the p-value of every metric.
+
+        Returns
+        -------
+        str
+        """
         cells = [
             [f"{r.condition} {SHORT[r.metric]}".strip(), r.first, r.second, r.pvalue]
             for r in self.rows
@@ -139,7 +212,13 @@ class PairedTest:
         return self.table()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """Plain data.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         rows = [r._asdict() | {"condition": str(r.condition)} for r in self.rows]
         return {"first": str(self.first), "second": str(self.second), "rows": rows}
 
@@ -155,6 +234,23 @@ def paired_test(
     """The paired permutation test of two methods, for every condition and metric.
 
     Ten folds allow all 1,024 signs: the smallest two-sided p-value is 0.00195.
+
+    Parameters
+    ----------
+    study : RankingStudy
+        The study.
+    first : object
+        Name of the first method.
+    second : object
+        Name of the second method.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        What is tested.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+
+    Returns
+    -------
+    PairedTest
     """
     rows = []
     for condition in study.values:

@@ -45,19 +45,32 @@ def cross_validate_ranking(
 
     Parameters
     ----------
-    estimators : a classifier, or {name: classifier}. A function (X, y) -> classifier is called
-        with every training part, for example to learn a taxonomy from it; it may raise
-        `NotApplicable`. A classifier with a
-        taxonomy is given one label per row, or label lists; one without, an indicator in place
-        of the lists.
-    X : rows of anything that the classifiers take; a kernel matrix for those that want one; or
-        `Examples`, of which features are made in every division
-    y : one label per row, label lists, or an indicator over the nodes of the taxonomy
-    taxonomy : the true one, for the losses
-    folds : how many, or (train, test) row numbers
-    at_most : first draw a smaller corpus with at most so many rows per class
-    loss : of classes, as in `linnaeus.losses.class_loss`; the half distance if not given
-    callback : told how many fits are done, and how many there are
+    estimators : object or dict
+        A classifier, or {name: classifier}. A function (X, y) -> classifier is called with every
+        training part, for example to learn a taxonomy from it; it may raise `NotApplicable`. A
+        classifier with a taxonomy is given one label per row, or label lists; one without, an
+        indicator in place of the lists.
+    X : array-like, sparse matrix or Examples
+        Rows of anything that the classifiers take; a kernel matrix for those that want one; or
+        `Examples`, of which features are made in every division.
+    y : array-like, sparse matrix or list of lists
+        One label per row, label lists, or an indicator over the nodes of the taxonomy.
+    taxonomy : Taxonomy
+        The true taxonomy, for the losses.
+    folds : int or iterable of (train, test), default=10
+        How many, or row numbers.
+    at_most : int or None, default=None
+        First draw a smaller corpus with at most so many rows per class; None for all.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+    callback : callable or None, default=None
+        Told how many fits are done, and how many there are.
+
+    Returns
+    -------
+    RankingStudy
 
     Examples
     --------
@@ -96,8 +109,33 @@ def per_class_study(
 ) -> RankingStudy:
     """Metrics with t training rows per class (or all there are), tested on all others.
 
-    Conditions are called "t=1" and so on; the draws are the same for every method. Parameters as
-    for `cross_validate_ranking`.
+    Conditions are called "t=1" and so on; the draws are the same for every method.
+
+    Parameters
+    ----------
+    estimators : object or dict
+        A classifier, or {name: classifier}.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        One row per sample.
+    y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of the
+        taxonomy (without one, over any columns), or lists of labels.
+    taxonomy : Taxonomy
+        The true taxonomy, for the losses.
+    t : int or iterable of int, default=(1, 5, 10, 20)
+        Training rows per class.
+    repetitions : int, default=10
+        How often to draw.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+    callback : callable or None, default=None
+        Called now and then with the number of steps done and of all steps.
+
+    Returns
+    -------
+    RankingStudy
     """
     data = RankedRows.of(X, y, taxonomy)
     if repetitions < 1:
@@ -129,8 +167,35 @@ def held_out_ranking(
 
     The condition "all" has one value, of all test rows. The condition "blocks" has one for each of
     so many blocks of test rows, drawn at random since rows often come sorted: their scatter gives
-    standard errors, and two methods can be compared block by block. Other parameters as for
-    `cross_validate_ranking`.
+    standard errors, and two methods can be compared block by block.
+
+    Parameters
+    ----------
+    estimators : object or dict
+        A classifier, or {name: classifier}.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        One row per sample.
+    y : array-like, sparse matrix or list of lists
+        Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of the
+        taxonomy (without one, over any columns), or lists of labels.
+    taxonomy : Taxonomy
+        The true taxonomy, for the losses.
+    train : array-like of int
+        Numbers of the training rows.
+    test : array-like of int
+        Numbers of the test rows.
+    blocks : int, default=50
+        Number of blocks.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+    random_state : int, RandomState instance or None, default=0
+        Seed.
+    callback : callable or None, default=None
+        Called now and then with the number of steps done and of all steps.
+
+    Returns
+    -------
+    RankingStudy
     """
     rows = np.random.default_rng(random_state).permutation(np.asarray(test))
     if not 1 <= blocks <= rows.size:

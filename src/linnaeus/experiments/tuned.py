@@ -19,22 +19,48 @@ RANK = {name: place for place, name in enumerate((OWN, *RULES))}
 class Tuned:
     """What a search found.
 
-    best : the first row of `table`
-    default : the best row with the settings that `train` takes by itself, if they were tried
-    table : a dict per setting, the best first; see `SettingsTable`
-    model : trained on all rows with the best setting, if asked for
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    why : str
+        Why this method.
+    kind : str
+        Kind of the features.
+    parameters : dict
+        Fixed parameters.
+    feature_parameters : dict
+        Fixed parameters of the features.
+    metric : str
+        What decided.
+    folds : int
+        Folds of the cross-validation.
+    seed : int
+        Seed of everything that is drawn.
+    fits : int
+        Fits done.
+    resumed : int
+        Units that an older journal had.
+    seconds : float
+        Time taken.
+    table : list of dict
+        A dict per setting, the best first.
+    default : dict or None
+        The best row with the settings that `train` takes by itself, if they were tried.
+    model : Model or None
+        Trained on all rows with the best setting, if asked for.
     """
 
     method: str
     why: str
-    kind: str  # of the features
-    parameters: dict[str, Any]  # fixed ones
-    feature_parameters: dict[str, Any]  # fixed ones
+    kind: str
+    parameters: dict[str, Any]
+    feature_parameters: dict[str, Any]
     metric: str
     folds: int
     seed: int
     fits: int
-    resumed: int  # units that an older journal had
+    resumed: int
     seconds: float
     table: list[dict[str, Any]]
     default: dict[str, Any] | None
@@ -42,6 +68,7 @@ class Tuned:
 
     @property
     def best(self) -> dict[str, Any]:
+        """The first row of `table`."""
         return self.table[0]
 
     @property
@@ -62,7 +89,13 @@ class Tuned:
         return {**self.feature_parameters, **self.best["features"]}
 
     def to_dict(self) -> dict[str, Any]:
-        """All that a model keeps of its search, for JSON."""
+        """All that a model keeps of its search, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         names = "metric folds seed fits seconds unconverged best default table"
         return {name: getattr(self, name) for name in names.split()}
 
@@ -73,7 +106,17 @@ def short(row: Mapping[str, Any]) -> str:
 
 
 def setting_words(row: Mapping[str, Any]) -> list[str]:
-    """What a row of the table stands for: name=value each, and the rule."""
+    """What a row of the table stands for: name=value each, and the rule.
+
+    Parameters
+    ----------
+    row : dict
+        A row of `Tuned.table`.
+
+    Returns
+    -------
+    list of str
+    """
     C = {} if row["C"] is None else {"C": f"{row['C']:g}"}
     named = {**C, **row["parameters"], **row["features"]}
     return [f"{name}={value}" for name, value in named.items()] + [row["rule"]]

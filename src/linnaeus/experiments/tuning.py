@@ -56,20 +56,45 @@ def tune(
 
     Parameters
     ----------
-    method : a name of `linnaeus.model.METHODS`; None chooses by the data
-    parameters, feature_parameters : fixed ones, which are not searched
-    features : "auto" or a kind of `linnaeus.model.KINDS`
-    grid : {name: values} to search only these; names are parameters of the method, options of the
-        features as "features.name", and "rule"; None searches what usually matters
-    exhaustive : try every combination, not block after block (`linnaeus.experiments.strategy`)
-    metric : "micro_f1", "macro_f1" or "hierarchical_f1"; its mean over the folds decides
-    folds : 1 holds out a fifth once
-    jobs : units of work side by side; results are the same for any number
-    journal : a file that keeps finished work; a search that was stopped goes on from there
-    fresh : start over in spite of such a file
-    with_model : whether to train on all rows with the best setting
-    step : told what is best so far, how many units are done and how many there are
-    note : told what is going to happen, in sentences
+    part : Part
+        Examples with labels.
+    taxonomy : Taxonomy
+        The taxonomy.
+    method : str or None, default=None
+        Name in `linnaeus.model.METHODS`; None picks one for the data.
+    parameters : dict or None, default=None
+        Fixed ones, which are not searched.
+    features : str, default='auto'
+        'auto' or a kind of `linnaeus.model.KINDS`.
+    feature_parameters : dict or None, default=None
+        Fixed ones of the features.
+    grid : dict or None, default=None
+        {name: values} to search only these; names are parameters of the method, options of the
+        features as "features.name", and "rule"; None searches what usually matters.
+    exhaustive : bool, default=False
+        Whether to try every combination, not block after block (`linnaeus.experiments.strategy`).
+    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1'}, default='micro_f1'
+        Its mean over the folds decides.
+    folds : int, default=3
+        Folds of the cross-validation; 1 holds out a fifth once.
+    seed : int, default=0
+        Seed of everything that is drawn.
+    jobs : int, default=1
+        Units of work side by side; results are the same for any number.
+    journal : str, Path or None, default=None
+        A file that keeps finished work; a search that was stopped goes on from there.
+    fresh : bool, default=False
+        Whether to start over in spite of such a file.
+    with_model : bool, default=True
+        Whether to train on all rows with the best setting.
+    step : callable or None, default=None
+        Told what is best so far, how many units are done and how many there are.
+    note : callable or None, default=None
+        Told what is going to happen, in sentences.
+
+    Returns
+    -------
+    Tuned
 
     Examples
     --------
