@@ -234,10 +234,11 @@ def test_examples_in_the_docstrings_of_the_builder(module):
 
 
 def test_a_docstring_becomes_markdown():
-    items = "Parameters\n----------\na : one\n    line\nb : two"
+    items = "Parameters\n----------\na : int, default=1\n    One\n    line.\nb : str\n    Two."
     text = f"Say it.\n\n    1 + 2\n\n{items}\n\nSee [Cai2008].\n\n>>> 1\n1"
     assert docstrings.as_markdown(text) == (
-        "Say it.\n\n    1 + 2\n\n**Parameters**\n\n- `a`: one line\n- `b`: two\n\n"
+        "Say it.\n\n    1 + 2\n\n**Parameters**\n\n"
+        "- `a` (int, default=1): One line.\n- `b` (str): Two.\n\n"
         "See [Cai2008](../references.md#cai2008).\n\n```pycon\n>>> 1\n1\n```"
     )
 

@@ -32,8 +32,20 @@ BoolArray = npt.NDArray[np.bool_]
 class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the decisions, which all have these methods.
 
-    They share the parameters `estimator`, `taxonomy`, `cv` and `random_state`, and the attributes
-    `estimator_` and `classes_`.
+    They share the parameters `estimator`, `taxonomy`, `cv` and `random_state`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, one per column of `decide` and `decision_function`.
+    estimator_ : object
+        The classifier, fitted on all rows; after `fit` only.
+    n_features_in_ : int
+        Number of features, where the estimator knows it; after `fit` only.
+    columns_, names_ : tuple
+        The labels that the columns of the scores stand for, and those decided on.
+    form_, score_method_, closing_ : object
+        How labels were given and which scores are asked for; internal.
     """
 
     estimator: Any

@@ -22,7 +22,13 @@ from linnaeus.taxonomy.tree import IntArray
 
 
 class NodeDecision(Decision):
-    """Base of the decisions whose label sets are closed; the classes are the nodes."""
+    """Base of the decisions whose label sets are closed; the classes are the nodes.
+
+    Attributes
+    ----------
+    scored_ : object
+        The nodes that are scored, where they are not all; internal.
+    """
 
     lift: str | None
 

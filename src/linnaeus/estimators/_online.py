@@ -329,9 +329,7 @@ class Online(Ranked):
 
     @property
     def coef_(self) -> Any:
-        """Weights of the classes, of shape (n_classes, n_features), made from those of the
-        attributes.
-        """
+        """Weights of the classes, (n_classes, n_features), made from those of attributes."""
         w = self.node_coef_
         return self._folded(self.shared_.attributes.astype(w.dtype) @ w)
 
@@ -344,9 +342,7 @@ class Online(Ranked):
 
     @property
     def dual_coef_(self) -> np.ndarray:  # type: ignore[override]
-        """Weights of the fitted samples, (n_fitted, n_classes): scores are ``gram @ dual_coef_ +
-        intercept_``.
-        """
+        """Weights of the fitted samples, (n_fitted, n_classes); see the class."""
         if self._is_linear():
             raise AttributeError("With kernel='linear' there is coef_, and no dual_coef_.")
         C = self.weights_.answer() @ self.shared_.attributes.T

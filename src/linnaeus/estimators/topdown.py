@@ -72,9 +72,9 @@ class TopDown(LinearClassifier):
         Nodes that 'beam' keeps on each level. May be changed after `fit`.
     stop : bool, 'levels' or float, default=False
         Where predictions stop on the way down (`RankingSVM(stop=...)` is about when training
-        stops). False: at leaves. True: at the deepest node whose probability reaches `threshold_`,
-        chosen for the best hierarchical F1 of out-of-fold predictions. 'levels': one such
-        threshold for each depth. A number: that threshold.
+        stops). The default, False: at leaves. True: at the deepest node whose probability reaches
+        `threshold_`, chosen for the best hierarchical F1 of out-of-fold predictions. 'levels': one
+        such threshold for each depth. A number: that threshold.
     slope : float or None, default=None
         A score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for logistic
         models, 4 for margins.

@@ -154,10 +154,9 @@ def iter_rows(
     dtype : dtype or None, default=None
         Type of the features; None for float32 for svm and float64 for tables.
 
-    Yields
-    ------
-    Example
-        One example.
+    Returns
+    -------
+    iterator of Example
     """
     reading = _reading(Path(path), taxonomy, skipped, feature_names, dtype)
     return _reader(reading.path)(reading)

@@ -51,8 +51,10 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Of the values that are there.
     idf_ : ndarray of shape (n_features,)
         The weights of the columns.
-    kept_ : ndarray of int or None
+    kept_ : ndarray of int of shape (n_kept,) or None
         The columns that `transform` gives, where it leaves out some; else None.
+    n_features_in_ : int
+        Number of features.
 
     Examples
     --------
