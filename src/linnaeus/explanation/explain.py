@@ -28,72 +28,179 @@ ROUNDING = 1e-4  # relative: what is left beyond this is not rounding
 
 @dataclass(frozen=True)
 class Feature:
-    """What one feature adds to a score: its value, as the estimator sees it, times a weight."""
+    """What one feature adds to a score: its value, as the estimator sees it, times a weight.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    value : float
+        Its value, as the estimator sees it.
+    contribution : float
+        What it adds to the score.
+    own : float
+        What the node's own weight adds.
+    inherited : dict
+        What is inherited, by the node it comes from.
+    """
 
     name: str
     value: float
     contribution: float
     own: float
-    inherited: dict[Any, float]  # by the node it is inherited from
+    inherited: dict[Any, float]
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A score taken apart."""
+    """A score taken apart.
 
-    score: float  # the sum of all contributions and the intercept
+    Attributes
+    ----------
+    score : float
+        The sum of all contributions and the intercept.
+    own : float
+        What the node's own weights add.
+    inherited : dict
+        What is inherited, by node; intercepts not included.
+    intercept : float
+        The intercept.
+    features : tuple of Feature
+        The strongest features.
+    others : float
+        What all other features add together.
+    n_others : int
+        How many other features there are.
+    given : object
+        Of a local model, the parent below which it decides.
+    against : object
+        The sibling that the score is compared with.
+    rest : float
+        The model's score less this one, where it is no such sum.
+    pieces : tuple of Piece
+        The text, with what each word adds.
+    """
+
+    score: float
     own: float
-    inherited: dict[Any, float]  # by node; intercepts not included
+    inherited: dict[Any, float]
     intercept: float
-    features: tuple[Feature, ...]  # the strongest
-    others: float  # what all other features add together
+    features: tuple[Feature, ...]
+    others: float
     n_others: int
-    given: Any = None  # of a local model, the parent below which it decides
-    against: Any = None  # the sibling that the score is compared with
-    rest: float = 0.0  # the model's score less this one, where it is no such sum
-    pieces: tuple[Piece, ...] = ()  # the text, with what each word adds
+    given: Any = None
+    against: Any = None
+    rest: float = 0.0
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True)
 class NodeReason:
-    """A node of the answer, or one that was asked for, and why it is on or off."""
+    """A node of the answer, or one that was asked for, and why it is on or off.
+
+    Attributes
+    ----------
+    node : object
+        Name of the node.
+    title : str
+        Its title.
+    depth : int
+        Longest way down from a root.
+    parents : tuple
+        Names of its parents.
+    decided : bool
+        Whether it is on.
+    label : bool
+        Decided, and nothing below it is.
+    asked : bool
+        Named by the one who asks.
+    score : float or None
+        Score of the model; None where it scores nodes below only.
+    threshold : float or None
+        What the score is compared with, where there is such a number.
+    verdict : str
+        Why it is on or off, in a sentence.
+    reasons : tuple of Reason
+        One for every local model; else one, or none.
+    """
 
     node: Any
     title: str
     depth: int
     parents: tuple[Any, ...]
     decided: bool
-    label: bool  # decided, and nothing below it is
-    asked: bool  # named by the one who asks
-    score: float | None  # of the model; None where it scores nodes below only
+    label: bool
+    asked: bool
+    score: float | None
     threshold: float | None
     verdict: str
-    reasons: tuple[Reason, ...]  # one for every local model; else one, or none
+    reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an example got its labels."""
+    """Why an example got its labels.
+
+    Attributes
+    ----------
+    labels : tuple
+        The labels of the example.
+    nodes : tuple of NodeReason
+        Parents first.
+    method : str
+        Name of the method.
+    rule : str
+        Name of the decision rule.
+    kind : {'features', 'examples'}
+        What contributes.
+    note : str
+        In what the score of the model is not the sum of contributions, or nothing.
+    titles : dict
+        Titles of the nodes that are named, where they differ from the names.
+    text : str or None
+        The text that was explained.
+    """
 
     labels: tuple[Any, ...]
-    nodes: tuple[NodeReason, ...]  # parents first
+    nodes: tuple[NodeReason, ...]
     method: str
     rule: str
-    kind: str  # what contributes: "features" or "examples"
-    note: str  # in what the score of the model is not the sum of contributions, or nothing
-    titles: dict[Any, str]  # of the nodes that are named, where they differ from the names
+    kind: str
+    note: str
+    titles: dict[Any, str]
     text: str | None = None
 
     def title(self, name: Any) -> str:
-        """The title of a node, or its name."""
+        """The title of a node, or its name.
+
+        Parameters
+        ----------
+        name : object
+            Name of a node.
+
+        Returns
+        -------
+        str
+        """
         return self.titles.get(name, str(name))
 
     def ordered(self) -> list[NodeReason]:
-        """The nodes in the order of interest: labels, nodes asked for, others."""
+        """The nodes in the order of interest: labels, nodes asked for, others.
+
+        Returns
+        -------
+        list of NodeReason
+        """
         return sorted(self.nodes, key=lambda node: (not node.label, not node.asked))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         found = asdict(self)
         found["titles"] = text_keys(self.titles)
         for node in found["nodes"]:
@@ -117,9 +224,18 @@ def explain(
 
     Parameters
     ----------
-    input : a text, or a row of features as the model's tables have them
-    top : how many features to tell for each node, the strongest first
-    nodes : nodes to explain besides those decided on, with the nodes above them: why not these?
+    model : Model
+        A trained model.
+    input : str or array-like of shape (n_features,)
+        A text, or a row of features as the model's tables have them.
+    top : int, default=10
+        How many features to tell for each node, the strongest first.
+    nodes : iterable or None, default=None
+        Nodes to explain besides those decided on, with the nodes above them: why not these?
+
+    Returns
+    -------
+    Explanation
 
     Examples
     --------

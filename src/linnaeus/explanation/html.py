@@ -31,7 +31,17 @@ thead th { border-bottom: 1px solid #9aa7b4; }
 
 
 def explanation_html(found: Explanation) -> str:
-    """A page that says why an example got its labels."""
+    """A page that says why an example got its labels.
+
+    Parameters
+    ----------
+    found : Explanation
+        What `explain` gave.
+
+    Returns
+    -------
+    str
+    """
     labels = ", ".join(map(found.title, found.labels)) or "no label"
     lines = [
         f"<h1>{escape(labels)}</h1>",
@@ -151,7 +161,17 @@ def _number(value: float) -> str:
 
 
 def node_html(found: NodeExplanation) -> str:
-    """A page that says what a model has learned about a node."""
+    """A page that says what a model has learned about a node.
+
+    Parameters
+    ----------
+    found : NodeExplanation
+        What `explain_node` gave.
+
+    Returns
+    -------
+    str
+    """
     path = " › ".join(map(found.title_of, found.path))
     rows = "" if found.rows is None else f" {found.rows:,} training rows."
     lines = [

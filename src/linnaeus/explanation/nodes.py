@@ -29,11 +29,29 @@ class WeightedFeature:
 
 @dataclass(frozen=True)
 class Learned:
-    """The weights of a node; with local models, of its model below one parent."""
+    """The weights of a node; with local models, of its model below one parent.
+
+    Attributes
+    ----------
+    positive : tuple
+        Features with the largest weights.
+    negative : tuple
+        Features with the smallest weights.
+    own : tuple
+        Features by the size of the own part: the difference from the parents.
+    own_norm : float
+        Length of the own part.
+    inherited_norms : dict
+        Length of what is inherited, by node.
+    intercept : float
+        The intercept.
+    given : object
+        Of a local model, the parent below which it decides.
+    """
 
     positive: tuple[WeightedFeature, ...]
     negative: tuple[WeightedFeature, ...]
-    own: tuple[WeightedFeature, ...]  # by the size of the own part: the difference from the parents
+    own: tuple[WeightedFeature, ...]
     own_norm: float
     inherited_norms: dict[Any, float]
     intercept: float
@@ -42,38 +60,96 @@ class Learned:
 
 @dataclass(frozen=True)
 class Difference:
-    """A sibling, and the features that speak most for the one and for the other."""
+    """A sibling, and the features that speak most for the one and for the other.
+
+    Attributes
+    ----------
+    node : object
+        Name of the sibling.
+    title : str
+        Its title.
+    similarity : float
+        Cosine of the weights.
+    here : tuple of tuple
+        Name and difference of the weights of features that speak for the node.
+    there : tuple of tuple
+        The same for the sibling.
+    """
 
     node: Any
     title: str
-    similarity: float  # cosine of the weights
-    here: tuple[tuple[str, float], ...]  # name and difference of the weights
+    similarity: float
+    here: tuple[tuple[str, float], ...]
     there: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
 class NodeExplanation:
-    """What a model has learned about a node."""
+    """What a model has learned about a node.
+
+    Attributes
+    ----------
+    node : object
+        Name of the node.
+    title : str
+        Its title.
+    path : tuple
+        The nodes above it and itself.
+    parents : tuple
+        Names of its parents.
+    children : tuple
+        Names of its children.
+    rows : int or None
+        Training rows at the node or below.
+    method : str
+        Name of the method.
+    kind : {'features', 'examples'}
+        What has weights.
+    learned : tuple of Learned
+        Its weights; one for every local model.
+    siblings : tuple of Difference
+        The nearest siblings.
+    n_siblings : int
+        How many siblings there are.
+    titles : dict
+        Titles of the nodes above, where they differ from the names.
+    """
 
     node: Any
     title: str
-    path: tuple[Any, ...]  # the nodes above it and itself
+    path: tuple[Any, ...]
     parents: tuple[Any, ...]
     children: tuple[Any, ...]
-    rows: int | None  # training rows at the node or below
+    rows: int | None
     method: str
     kind: str
     learned: tuple[Learned, ...]
     siblings: tuple[Difference, ...]
     n_siblings: int
-    titles: dict[Any, str]  # of the nodes above, where they differ from the names
+    titles: dict[Any, str]
 
     def title_of(self, name: Any) -> str:
-        """The title of a node, or its name."""
+        """The title of a node, or its name.
+
+        Parameters
+        ----------
+        name : object
+            Name of a node.
+
+        Returns
+        -------
+        str
+        """
         return self.titles.get(name, str(name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
+        """Plain data, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         found = asdict(self)
         found["titles"] = text_keys(self.titles)
         for learned in found["learned"]:
@@ -90,7 +166,18 @@ def explain_node(model: Model, node: Any, top: int = 15) -> NodeExplanation:
     Of an inner node these are the weights that it hands on; in flat models those of the class that
     it is, if it carries labels of its own. Where the model has none at all, `learned` is empty.
 
-    top : how many features of each kind
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+    node : object
+        Name of the node.
+    top : int, default=15
+        How many features of each kind.
+
+    Returns
+    -------
+    NodeExplanation
     """
     if top < 1:
         raise UserError(f"top is {top}. Use a positive number of features.")

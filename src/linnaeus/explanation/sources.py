@@ -46,7 +46,18 @@ from linnaeus.explanation.weights import Weights
 
 
 def weights_of(estimator: Any) -> Weights:
-    """The weights of a fitted estimator, by the nodes that they come from."""
+    """The weights of a fitted estimator, by the nodes that they come from.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+
+    Returns
+    -------
+    object
+        Rows of weights by node, with the nodes that they come from.
+    """
     for kinds, build in _BUILDERS:
         if isinstance(estimator, kinds):
             return build(estimator)

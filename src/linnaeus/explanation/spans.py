@@ -20,7 +20,15 @@ Span = tuple[int, int]
 
 
 class Piece(NamedTuple):
-    """A part of a text, and what it adds to a score; None between words."""
+    """A part of a text, and what it adds to a score; None between words.
+
+    Attributes
+    ----------
+    text : str
+        The part.
+    value : float or None
+        What it adds.
+    """
 
     text: str
     value: float | None
@@ -72,7 +80,20 @@ def _append(pieces: list[Piece], text: str, value: float | None) -> None:
 
 
 def occurrences(vectorizer: Any, text: str) -> Occurrences | None:
-    """Where the terms of a fitted vectoriser occur in a text; None if it is not known how."""
+    """Where the terms of a fitted vectoriser occur in a text; None if it is not known how.
+
+    Parameters
+    ----------
+    vectorizer : object
+        A fitted vectoriser.
+    text : str
+        The text.
+
+    Returns
+    -------
+    object or None
+        Its words, and the terms that they form.
+    """
     if isinstance(vectorizer, SpectrumVectorizer):
         lengths = sorted({len(term) for term in vectorizer.vocabulary_})
         characters = [(i, i + 1) for i in range(len(text))]

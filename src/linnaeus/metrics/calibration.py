@@ -29,8 +29,17 @@ SMALLEST = 1e-15  # probabilities are taken for at least this and at most 1 less
 class Calibration:
     """Bins of probabilities, each with what was said and what was true.
 
-    bins : records with low, high, n, predicted (mean p), observed (share of true) and error (the
-        standard error of `observed`)
+    Attributes
+    ----------
+    bins : tuple of dict
+        Records with low, high, n, predicted (mean p), observed (share of true) and error (the
+        standard error of `observed`).
+    expected_calibration_error : float
+        Mean distance of predicted and observed, by bins.
+    brier : float
+        Mean squared error.
+    log_loss : float
+        Mean negative log likelihood.
     """
 
     bins: tuple[dict[str, float], ...]
@@ -48,12 +57,28 @@ class Calibration:
         return f"{head}\n\n{table(['probability', 'labels', 'predicted', 'observed'], rows)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """Everything as plain values.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         values = {"expected_calibration_error": self.expected_calibration_error}
         return {**values, "brier": self.brier, "log_loss": self.log_loss, "bins": list(self.bins)}
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """The reliability diagram, with two standard errors; written as PNG if a path is given."""
+        """The reliability diagram, with two standard errors; written as PNG if a path is given.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            File to write as PNG; None for none.
+
+        Returns
+        -------
+        matplotlib figure
+        """
         figure = plots.empty("Calibration.plot", 5, 5)
         axes = figure.subplots()
         x, y, error = ([b[key] for b in self.bins] for key in ("predicted", "observed", "error"))
@@ -76,10 +101,24 @@ def calibration(
 ) -> Calibration:
     """Compare probabilities with what is true; see `Calibration`.
 
-    probabilities : (n_samples, n_classes); over all nodes of the taxonomy, labels count for their
-        ancestors too
-    bins : bins of equal width; empty ones are left out
-    top : look at the most probable class of every row only
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    probabilities : array-like of shape (n_rows, n_classes)
+        Over all nodes of the taxonomy, labels count for their ancestors too.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+    bins : int, default=10
+        Bins of equal width; empty ones are left out.
+    top : bool, default=False
+        Whether to look at the most probable class of every row only.
+
+    Returns
+    -------
+    Calibration
     """
     if bins < 1:
         raise UserError(f"bins is {bins}. Use 1 or more.")

@@ -49,7 +49,19 @@ class Counts(NamedTuple):
 
 
 class PRF(NamedTuple):
-    """Precision, recall and F1, with the number of true labels; numbers or arrays over classes."""
+    """Precision, recall and F1, with the number of true labels; numbers or arrays over classes.
+
+    Attributes
+    ----------
+    precision : float or ndarray of shape (n_classes,)
+        Of what is predicted, the share that is true.
+    recall : float or ndarray of shape (n_classes,)
+        Of what is true, the share that is predicted.
+    f1 : float or ndarray of shape (n_classes,)
+        Their harmonic mean.
+    support : int or ndarray of shape (n_classes,)
+        True labels.
+    """
 
     precision: Any
     recall: Any

@@ -31,13 +31,22 @@ class Report(Mapping[str, Any]):
 
     Attributes
     ----------
-    taxonomy : the taxonomy
-    metrics : {name: number}
-    levels : a dict per depth: depth, nodes, support, precision, recall, f1, macro_f1
-    sizes : the same by training positives (None where these are not known)
-    nodes : precision, recall, F1 and support of every node, on closures
-    predicted : how often each node is predicted, on closures
-    n_train : training examples per node, where known
+    taxonomy : Taxonomy
+        The taxonomy.
+    metrics : dict of str to float
+        {name: number}.
+    levels : list of dict
+        A dict per depth: depth, nodes, support, precision, recall, f1, macro_f1.
+    sizes : list of dict or None
+        The same by training positives; None where these are not known.
+    nodes : PRF
+        Precision, recall, F1 and support of every node, on closures.
+    predicted : ndarray of int of shape (n_nodes,)
+        How often each node is predicted, on closures.
+    n_train : ndarray of int of shape (n_nodes,) or None
+        Training examples per node, where known.
+    own : object
+        The most specific labels, over the classes.
     """
 
     taxonomy: Taxonomy
@@ -47,7 +56,7 @@ class Report(Mapping[str, Any]):
     nodes: PRF
     predicted: np.ndarray
     n_train: np.ndarray | None
-    own: Pair = field(repr=False)  # the most specific labels, over the classes
+    own: Pair = field(repr=False)
 
     def __getitem__(self, name: str) -> Any:
         return self._plain[name]
@@ -67,11 +76,22 @@ class Report(Mapping[str, Any]):
         return plain_dict({**self.metrics, "levels": self.levels, **sizes})
 
     def to_dict(self) -> dict[str, Any]:
-        """All values as plain numbers, for JSON; None for what is not a number."""
+        """All values as plain numbers, for JSON; None for what is not a number.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         return plain_dict(self._plain)
 
     def to_frame(self) -> Any:
-        """A pandas data frame with a row per node, on closures."""
+        """A pandas data frame with a row per node, on closures.
+
+        Returns
+        -------
+        pandas DataFrame
+        """
         try:
             import pandas as pd
         except ImportError:
@@ -91,7 +111,17 @@ class Report(Mapping[str, Any]):
         return pd.DataFrame(columns, index=pd.Index(tax.nodes, name="node"))
 
     def worst(self, n: int = 10) -> list[dict[str, Any]]:
-        """The n nodes with the lowest F1 among those with a true label; the frequent first."""
+        """The n nodes with the lowest F1 among those with a true label; the frequent first.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many nodes.
+
+        Returns
+        -------
+        list of dict
+        """
         support, f1 = self.nodes.support, self.nodes.f1
         seen = np.flatnonzero(support > 0)
         order = seen[np.lexsort((seen, -support[seen], f1[seen]))][:n]
@@ -113,13 +143,32 @@ class Report(Mapping[str, Any]):
         """A figure with F1 by level and by size of the classes; written as PNG if a path is given.
 
         The size is the number of training positives where known, else of true labels.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            File to write as PNG; None for none.
+
+        Returns
+        -------
+        matplotlib figure
         """
         from linnaeus.metrics import plots
 
         return plots.draw(self, path)
 
     def compare(self, other: Report) -> Comparison:
-        """This report beside another one on the same rows, with tests of significance."""
+        """This report beside another one on the same rows, with tests of significance.
+
+        Parameters
+        ----------
+        other : Report
+            The other report.
+
+        Returns
+        -------
+        Comparison
+        """
         mine, theirs = self.own, other.own
         if mine.true.shape != theirs.true.shape or (mine.true != theirs.true).nnz:
             raise UserError(
@@ -137,9 +186,16 @@ class Report(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two reports side by side: (metric, first, second), and whether the difference is chance.
+    """Two reports side by side, and whether the difference is chance.
 
-    micro : the sign test over decisions; macro : Wilcoxon's test over the F1 of the classes
+    Attributes
+    ----------
+    rows : list of tuple
+        (metric, first, second).
+    micro : SignTest
+        Sign test over decisions.
+    macro : WilcoxonTest
+        Wilcoxon's test over the F1 of the classes.
     """
 
     rows: list[tuple[str, float, float]]
@@ -150,7 +206,13 @@ class Comparison:
         return display.comparison_text(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
+        """Plain numbers, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         rows = {name: {"first": a, "second": b, "difference": a - b} for name, a, b in self.rows}
         tests = {"micro_test": self.micro._asdict(), "macro_test": self.macro._asdict()}
         return plain_dict({**rows, **tests})

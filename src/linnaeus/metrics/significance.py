@@ -26,7 +26,17 @@ _ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 class SignTest(NamedTuple):
-    """Decisions that only the first, and only the second system got right."""
+    """Decisions that only the first, and only the second system got right.
+
+    Attributes
+    ----------
+    wins : int
+        Decisions that only the first got right.
+    losses : int
+        Decisions that only the second got right.
+    pvalue : float
+        P-value.
+    """
 
     wins: int
     losses: int
@@ -34,22 +44,52 @@ class SignTest(NamedTuple):
 
 
 class WilcoxonTest(NamedTuple):
-    """Sums of the ranks of the positive and of the negative differences."""
+    """Sums of the ranks of the positive and of the negative differences.
 
-    statistic: float  # W+
+    Attributes
+    ----------
+    statistic : float
+        W+, the sum of the ranks of positive differences.
+    w_minus : float
+        W-, that of negative ones.
+    n : int
+        Differences that are not zero.
+    z : float
+        The normal deviate, corrected for ties.
+    exact : bool
+        Whether all signs were counted.
+    pvalue : float
+        P-value.
+    """
+
+    statistic: float
     w_minus: float
-    n: int  # differences that are not zero
-    z: float  # the normal deviate, corrected for ties
+    n: int
+    z: float
     exact: bool
     pvalue: float
 
 
 class PermutationTest(NamedTuple):
-    """The mean difference, and how often random signs give as much."""
+    """The mean difference, and how often random signs give as much.
+
+    Attributes
+    ----------
+    statistic : float
+        The mean difference.
+    n : int
+        Differences.
+    n_permutations : int
+        Sign vectors tried.
+    exact : bool
+        Whether all signs were tried.
+    pvalue : float
+        P-value.
+    """
 
     statistic: float
     n: int
-    n_permutations: int  # sign vectors tried
+    n_permutations: int
     exact: bool
     pvalue: float
 
@@ -57,6 +97,21 @@ class PermutationTest(NamedTuple):
 def sign_test(wins: int, losses: int, alternative: str = "two-sided") -> SignTest:
     """The exact binomial test of `wins` against `losses`; ties are left out beforehand.
 
+    Parameters
+    ----------
+    wins : int
+        Decisions that only the first got right.
+    losses : int
+        Decisions that only the second got right.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        What is tested.
+
+    Returns
+    -------
+    SignTest
+
+    Examples
+    --------
     >>> round(sign_test(10, 2).pvalue, 4)
     0.0386
     """
@@ -77,9 +132,27 @@ def count_wins(
 ) -> tuple[int, int]:
     """On how many decisions only A is right, and on how many only B.
 
-    unit : "decision" (a row and a class), "row", or "auto": rows where truth and both
-        predictions have one label each, decisions elsewhere
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    A, B : array-like, sparse matrix or list of lists
+        Predictions of the two systems, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    unit : {'auto', 'decision', 'row'}, default='auto'
+        A row and a class; a row; or 'auto', rows where truth and both predictions have one label
+        each, decisions elsewhere.
 
+    Returns
+    -------
+    wins : int
+        How often only A is right.
+    losses : int
+        How often only B is right.
+
+    Examples
+    --------
     >>> count_wins(["cat", "dog", "cat"], ["cat", "dog", "dog"], ["dog", "dog", "cat"])
     (1, 1)
     """
@@ -100,9 +173,26 @@ def wilcoxon_test(
 ) -> WilcoxonTest:
     """Wilcoxon's signed rank test of paired values (or of differences, if only x is given).
 
-    Zeros are dropped and ties get mid-ranks. method : "exact" (all signs of these very ranks),
-    "normal" (corrected for ties, not for continuity), or "auto": exact up to 20 differences.
+    Zeros are dropped and ties get mid-ranks.
 
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        Values, or differences.
+    y : array-like of shape (n,) or None, default=None
+        Values paired with them.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        What is tested.
+    method : {'auto', 'exact', 'normal'}, default='auto'
+        All signs of these very ranks; the normal deviate (corrected for ties, not for continuity);
+        or 'auto', exact up to 20 differences.
+
+    Returns
+    -------
+    WilcoxonTest
+
+    Examples
+    --------
     >>> wilcoxon_test([3, 4, 1, 5], [1, 3, 4, 1]).statistic
     7.0
     """
@@ -131,11 +221,30 @@ def permutation_test(
     n_permutations: int = 9999,
     random_state: Any = None,
 ) -> PermutationTest:
-    """The paired permutation test: how often do random signs give so large a mean difference?
+    """The paired permutation test: how often random signs give so large a mean difference.
 
-    x, y : paired values, or x alone for differences. All 2^n signs up to n = 20, else
-    `n_permutations` random ones, where the observed signs count as one more.
+    All 2^n signs are tried up to n = 20, else `n_permutations` random ones, where the observed
+    signs count as one more.
 
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        Values, or differences.
+    y : array-like of shape (n,) or None, default=None
+        Values paired with them.
+    alternative : {'two-sided', 'greater', 'less'}, default='two-sided'
+        What is tested.
+    n_permutations : int, default=9999
+        Random sign vectors to try.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random signs.
+
+    Returns
+    -------
+    PermutationTest
+
+    Examples
+    --------
     >>> permutation_test([1.0] * 10).pvalue
     0.001953125
     """
