@@ -64,9 +64,10 @@ class GraphM3(KernelClassifier):
     intercept_scaling : float, default=1.0
         Size of the constant feature.
     tol : float, default=0.001
-        Relative duality gap at which to stop, as the default of `FlatSVM`.
+        Relative duality gap at which to stop.
     max_iter : int, default=500
-        Most rounds, which the default counts: a few sweeps over the samples and a certificate.
+        Most rounds, each a few sweeps over the samples and a certificate. The default is lower
+        than where passes are counted.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

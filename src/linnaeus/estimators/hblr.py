@@ -83,7 +83,7 @@ class HBLR(LinearClassifier):
         lower than elsewhere, since it bounds a change and not a gap. In large problems 'map' finds
         the weights to within 10 tol nats per sample only; below 1e-6 exactly.
     max_iter : int, default=1000
-        Most rounds over all nodes, which the default counts.
+        Most rounds over all nodes.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

@@ -38,9 +38,9 @@ class FlatLogistic(LinearClassifier):
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
     tol : float, default=0.001
-        Relative duality gap at which to stop, as the default of `FlatSVM`.
+        Relative duality gap at which to stop.
     max_iter : int, default=1000
-        Most passes over the data, which the default counts.
+        Most passes over the data.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

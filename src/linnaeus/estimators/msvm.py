@@ -30,9 +30,9 @@ class MulticlassSVM(Multiclass):
     intercept_scaling : float, default=1.0
         Size of the constant feature.
     tol : float, default=0.001
-        Relative duality gap at which to stop, as the default of `FlatSVM`.
+        Relative duality gap at which to stop.
     max_iter : int, default=1000
-        Most passes over the data, which the default counts.
+        Most passes over the data.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

@@ -66,7 +66,7 @@ class RankingSVM(Ranked):
         Where to stop, in the unit of `stop`. The default is looser than that of the flat machines:
         a pass goes over pairs of classes, and the order of the classes settles early.
     max_iter : int, default=1000
-        Most passes over the samples, which the default counts.
+        Most passes over the samples.
     warm_start : bool, default=False
         Start where the last `fit` ended, for the same samples, for instance with another C.
     dtype : {'float32', 'float64'} or None, default=None

@@ -48,10 +48,10 @@ class RecursiveSVM(Recursive):
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
     tol : float, default=0.001
-        Relative duality gap at which to stop, as the default of `FlatSVM`.
+        Relative duality gap at which to stop.
     max_iter : int, default=50
-        Most rounds over the whole hierarchy, which the default counts; each is several passes over
-        the data.
+        Most rounds over the whole hierarchy, each several passes over the data. The default is
+        lower than where passes are counted.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

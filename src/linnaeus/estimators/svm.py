@@ -46,11 +46,10 @@ class FlatSVM(LinearClassifier):
         Start from the dual variables of the last `fit` of the same samples, for instance with
         another C; `linnaeus.experiments.c_path` uses it.
     tol : float, default=0.001
-        Relative duality gap at which to stop. The default suits one problem for the whole of the
-        data; `TopDown` is content with less in each of its many.
+        Relative duality gap at which to stop.
     max_iter : int, default=100
-        Most rounds, each a descent and a sweep over all samples; the default counts these, not
-        passes.
+        Most rounds, each a descent and a sweep over all samples. The default is lower than where
+        passes are counted.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

@@ -95,7 +95,7 @@ class TopDown(LinearClassifier):
         Relative duality gap at which each local problem stops. The default is looser than that of
         the flat machines: there are many small problems, and they only decide among siblings.
     max_iter : int, default=1000
-        Most passes of a local solver, which the default counts.
+        Most passes of a local solver.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None

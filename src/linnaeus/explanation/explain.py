@@ -231,7 +231,7 @@ def explain(
     top : int, default=10
         How many features to tell for each node, the strongest first.
     nodes : iterable or None, default=None
-        Nodes to explain besides those decided on, with the nodes above them: why not these?
+        Why not these: nodes to explain besides those decided on, with the nodes above them.
 
     Returns
     -------

@@ -35,7 +35,8 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     presence : bool, default=False
         Whether a substring that occurs counts 1, however often.
     idf : bool, default=False
-        Whether to weigh by log2(N / N_u); otherwise every substring weighs 1.
+        Whether to weigh by log2(N / N_u); otherwise every substring weighs 1. The default is that
+        of the spectrum kernel.
     min_df : int, default=1
         Leave out substrings in fewer training strings.
     norm : {'l2', 'l1'} or None, default='l2'
