@@ -153,7 +153,7 @@ class Model:
     def report(self, labels: Sequence[Sequence[Any]], closed: sp.csr_array, scores: Any) -> Report:
         """How good decided label sets and their scores are."""
         return evaluate(
-            self.taxonomy, labels, closed, scores,
+            labels, closed, self.taxonomy, scores,
             train_counts=self.own_counts, classes=self.columns,
         )  # fmt: skip
 
