@@ -81,22 +81,34 @@ def counted(taxonomy: Taxonomy) -> np.ndarray:
     )
 
 
-class Curves(NamedTuple):
-    """Counts at the distinct scores of true labels, the thresholds, of some groups of nodes."""
+class Cuts(NamedTuple):
+    """The distinct scores of the true labels of some groups of nodes: thresholds."""
 
     start: np.ndarray  # (n_groups + 1,) where the thresholds of each group begin
-    cuts: np.ndarray  # the thresholds, ascending in each group
+    value: np.ndarray  # the thresholds, ascending in each group
     true: np.ndarray  # how many true labels have this score
-    reached: np.ndarray  # how many scores reach it, but not the next one
 
-    def areas(self) -> np.ndarray:
-        """The area of each group, 0 for one without thresholds."""
-        group = np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
-        tp, n = (_from_above(values, self.start, group) for values in (self.true, self.reached))
-        steps = self.true * tp / np.maximum(n, 1)
-        support = np.bincount(group, self.true, minlength=self.start.size - 1)
-        area = np.bincount(group, steps, minlength=support.size)
-        return np.asarray(area / np.maximum(support, 1))
+    @classmethod
+    def of(cls, group: np.ndarray, scores: np.ndarray) -> Cuts:
+        """Of labels, each with its group (-1: none) and score; each group has a label."""
+        group, scores = group[group >= 0], scores[group >= 0]
+        order = np.lexsort((scores, group))
+        group, scores = group[order], scores[order]
+        new = np.ones(scores.size, dtype=bool)
+        new[1:] = (group[1:] != group[:-1]) | (scores[1:] != scores[:-1])
+        first = np.flatnonzero(new)
+        start = np.searchsorted(group[first], np.arange(group[-1] + 2)).astype(np.int64)
+        return cls(start, scores[first], np.diff(np.append(first, scores.size)))
+
+    def reaching(self, between: np.ndarray) -> np.ndarray:
+        """How many reach each threshold, given how many reach it but not the next one."""
+        total = np.append(np.cumsum(between[::-1])[::-1], 0)
+        return np.asarray(total[:-1] - np.repeat(total[self.start[1:]], np.diff(self.start)))
+
+    def areas(self, n: np.ndarray) -> np.ndarray:
+        """The area of each group, given how many scores reach each threshold."""
+        steps = self.true * self.reaching(self.true) / n
+        return np.add.reduceat(steps, self.start[:-1]) / np.add.reduceat(self.true, self.start[:-1])
 
 
 class ScoredRows(NamedTuple):
@@ -124,25 +136,32 @@ class ScoredRows(NamedTuple):
             )
             return float("nan")
         if average == "pooled":
-            return float(self._curves(np.where(used, 0, -1)).areas()[0])
+            return float(self._pooled(used))
         nodes = np.flatnonzero(support)
-        group = np.full(used.size, -1)
-        group[nodes] = np.arange(nodes.size)
-        areas = self._curves(group).areas()
+        areas = self._each(nodes)
         return float(np.average(areas, weights=support[nodes] if average == "weighted" else None))
 
-    def _curves(self, group: np.ndarray) -> Curves:
-        """Counts of groups of nodes."""
-        start, cuts, true = _thresholds(group[self.true.indices], self._own(), group.max() + 1)
-        reached = np.zeros(cuts.size, dtype=np.int64)
-        work = np.full(group.size, -np.inf)
+    def _pooled(self, used: np.ndarray) -> float:
+        """The area of all nodes together."""
+        cuts = Cuts.of(np.where(used, 0, -1)[self.true.indices], self._own())
+        reached, work = np.zeros(cuts.value.size, dtype=np.int64), np.full(used.size, -np.inf)
         for _, scores, above in self._blocks():
-            fast.count_between(*scores, *above, group, start, cuts, work, reached)
-        lowest = start[:-1]
-        cells = self.true.shape[0] * np.bincount(group[group >= 0], minlength=lowest.size)
-        below = cells - np.add.reduceat(reached, lowest)
-        reached[lowest] += np.where(cuts[lowest] == -np.inf, below, 0)
-        return Curves(start, cuts, true, reached)
+            found = np.empty(np.diff(above[0])[scores.columns].sum())
+            found = np.sort(found[: fast.gather(*scores, *above, used, work, found)])
+            reached += found.size - np.searchsorted(found, cuts.value)
+        cells = self.true.shape[0] * np.count_nonzero(used)
+        return float(cuts.areas(np.where(cuts.value == -np.inf, cells, reached))[0])
+
+    def _each(self, nodes: np.ndarray) -> np.ndarray:
+        """The area of each of some nodes."""
+        group = np.full(len(self.taxonomy), -1)
+        group[nodes] = np.arange(nodes.size)
+        cuts = Cuts.of(group[self.true.indices], self._own())
+        between, work = np.zeros(cuts.value.size, dtype=np.int64), np.full(group.size, -np.inf)
+        for _, scores, above in self._blocks():
+            fast.count_between(*scores, *above, group, *cuts[:2], work, between)
+        n = np.where(cuts.value == -np.inf, self.true.shape[0], cuts.reaching(between))
+        return cuts.areas(n)
 
     def _own(self) -> np.ndarray:
         """The closed scores of all true labels."""
@@ -170,24 +189,3 @@ class ScoredRows(NamedTuple):
             full[:, self.columns] = scores.values.reshape(part.size, -1)
             lift_fast.lift_rows(tax.dag.parent_ptr, tax.dag.parents, full)
             yield part, entries(full), itself
-
-
-def _thresholds(
-    group: np.ndarray, scores: np.ndarray, n_groups: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct scores of each group, ascending: where they begin, they, how often each is."""
-    kept = group >= 0
-    group, scores = group[kept], scores[kept]
-    order = np.lexsort((scores, group))
-    group, scores = group[order], scores[order]
-    new = np.ones(scores.size, dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (scores[1:] != scores[:-1])
-    first = np.flatnonzero(new)
-    start = np.searchsorted(group[first], np.arange(n_groups + 1))
-    return start.astype(np.int64), scores[first], np.diff(np.append(first, scores.size))
-
-
-def _from_above(values: np.ndarray, start: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """In each group, the sums of a value and all that follow it."""
-    total = np.append(np.cumsum(values[::-1])[::-1], 0)
-    return np.asarray(total[:-1] - total[start[group + 1]])

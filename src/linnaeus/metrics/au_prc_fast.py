@@ -50,6 +50,25 @@ def scores_of_labels(ptr, columns, scores, above_ptr, above, true_ptr, labels, n
 
 
 @loop
+def gather(ptr, columns, scores, above_ptr, above, used, node_score, out):
+    """Write the closed scores of all used nodes that have one; their number is returned.
+
+    used       : (n_nodes,) bool
+    node_score : (n_nodes,) work space, -inf
+    out        : result, long enough
+    """
+    touched, size = np.empty(node_score.size, dtype=np.int64), 0
+    for i in range(ptr.size - 1):
+        n = spread(ptr[i], ptr[i + 1], columns, scores, above_ptr, above, node_score, touched)
+        for t in range(n):
+            if used[touched[t]]:
+                out[size] = node_score[touched[t]]
+                size += 1
+            node_score[touched[t]] = -np.inf
+    return size
+
+
+@loop
 def count_between(ptr, columns, scores, above_ptr, above, group, start, cuts, node_score, out):
     """Add to `out` how many closed scores have each threshold as the highest that they reach.
 

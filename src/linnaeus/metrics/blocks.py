@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.losses import ClassLoss
+from linnaeus.losses.pairwise import LossParts
 from linnaeus.metrics import ranking_fast as fast
 from linnaeus.metrics.inputs import Scored
 
@@ -35,10 +36,11 @@ class Entries(NamedTuple):
 
 
 class LossEntries(NamedTuple):
-    """A class loss for loops, and the largest loss of each class, NaN where not known yet."""
+    """A class loss for loops, and how large the losses of each class are."""
 
     parts: tuple[np.ndarray, ...]
-    limit: np.ndarray
+    bound: np.ndarray  # no loss is larger
+    limit: np.ndarray  # the largest; NaN where not known yet
 
     @classmethod
     def of(cls, loss: ClassLoss) -> LossEntries:
@@ -46,7 +48,7 @@ class LossEntries(NamedTuple):
         ptr, nodes, volumes = entries(found.volumes)
         others = (found.total, found.miss, found.false, found.table)
         parts = (ptr, nodes, volumes, *(np.array(part, dtype=np.float64) for part in others))
-        return cls(parts, np.full(loss.n_classes, np.nan))
+        return cls(parts, _bound(found), np.full(loss.n_classes, np.nan))
 
 
 class Block:
@@ -116,6 +118,17 @@ class Block:
     def max(self, per_label: np.ndarray) -> np.ndarray:
         """The largest of the values per label in each row."""
         return np.maximum.reduceat(per_label, self.start)
+
+
+def _bound(parts: LossParts) -> np.ndarray:
+    """What the losses of a class do not exceed: all but what all classes share is wrong."""
+    if parts.table.size:
+        return np.asarray(parts.table.max(axis=1))
+    shared = np.bincount(parts.volumes.indices, minlength=parts.volumes.shape[1]) == len(
+        parts.total
+    )
+    apart = parts.total - (parts.volumes[[0]] @ shared.astype(float))[0]
+    return np.asarray(parts.miss * apart + (parts.false * apart).max())
 
 
 def average(per_row: PerRow, given: Scored) -> float:

@@ -93,10 +93,11 @@ def pair_loss(parts, y, z):
 
 
 @loop
-def largest_losses(true_ptr, labels, ptr, columns, scores, own, parts, limit, out):
+def largest_losses(true_ptr, labels, ptr, columns, scores, own, parts, bound, limit, out):
     """For every label y, the largest loss(y, z) over the z that are not true with F(z) >= F(y).
 
     own   : (n_labels,) F(y)
+    bound : (n_classes,) no loss of a class is larger
     limit : (n_classes,) the largest loss of each class, NaN where it is not known yet; filled in
     out   : (n_labels,) result
     """
@@ -105,17 +106,19 @@ def largest_losses(true_ptr, labels, ptr, columns, scores, own, parts, limit, ou
         begin, end = true_ptr[i], true_ptr[i + 1]
         for a in range(begin, end):
             y, absent = labels[a], own[a] == -np.inf
-            if np.isnan(limit[y]):
+            if absent and np.isnan(limit[y]):
                 limit[y] = 0.0
                 for z in range(n_classes):
                     if z != y:
                         limit[y] = max(limit[y], pair_loss(parts, y, z))
-            worst = 0.0
+                    if limit[y] >= bound[y]:
+                        break
+            worst, enough = 0.0, limit[y] if absent else bound[y]
             for e in range(0 if absent else ptr[i], n_classes if absent else ptr[i + 1]):
                 z = e if absent else columns[e]
                 if (absent or scores[e] >= own[a]) and not holds(labels, begin, end, z):
                     worst = max(worst, pair_loss(parts, y, z))
-                    if worst >= limit[y]:
+                    if worst >= enough:
                         break
             out[a] = worst
 
