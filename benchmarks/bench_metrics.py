@@ -1,18 +1,30 @@
-"""How long a report takes: 100,000 rows of sparse label sets over some 10,000 nodes.
+"""How long metrics take: 100,000 rows, some 10,000 nodes, the 50 best scores of every row.
 
-python benchmarks/bench_metrics.py
+On a smaller size they are beside scikit-learn and plain formulas, whose values are the same.
+
+python -m benchmarks metrics
 """
 
 from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import (
+    average_precision_score,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+    ndcg_score,
+)
 
-from linnaeus import Taxonomy
-from linnaeus.metrics import evaluate
+from linnaeus import Taxonomy, metrics
+from linnaeus.inference import lift
+from linnaeus.metrics.scorers import OF_SCORES, OF_SETS
 
 
 def make_taxonomy(width: int = 21) -> Taxonomy:
@@ -42,27 +54,85 @@ def make_labels(taxonomy: Taxonomy, n_rows: int, rng: np.random.Generator) -> li
     return out
 
 
-def timed(what: str, taxonomy: Taxonomy, *given: object, **options: object) -> None:
-    """Time `evaluate` and print seconds, rows, non-zeros and peak memory."""
-    true, pred = given[:2]
-    start = time.perf_counter()
-    report = evaluate(taxonomy, *given, **options)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{what}: {seconds:.2f} s, {true.shape[0]:,} rows, {len(taxonomy):,} nodes, "
-        f"nnz {true.nnz:,} true and {pred.nnz:,} predicted, peak memory {peak:,.0f} MB, "
-        f"hierarchical F1 {report['hierarchical_f1']:.3f}"
-    )
+def make_scores(
+    true: sp.csr_array, taxonomy: Taxonomy, k: int, rng: np.random.Generator
+) -> sp.csr_array:
+    """Scores of about k leaves of every row, four fifths of the true ones among them."""
+    n, leaves = true.shape[0], taxonomy.leaf_numbers
+    columns, rows = rng.integers(0, leaves.size, n * k), np.repeat(np.arange(n), k)
+    some = sp.csr_array((rng.normal(size=n * k), (rows, columns)), shape=(n, leaves.size))
+    found = sp.csr_array(true[:, leaves], dtype=float)
+    found.data = 2.0 * (rng.random(found.nnz) < 0.8)
+    found.eliminate_zeros()
+    return sp.csr_array(some + found)
 
 
-def main(n_rows: int = 100_000, n_scored: int = 2_000) -> None:
-    """A report of label sets, then one with scores as well, on fewer rows."""
+def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds, and the answer."""
+    start = time.process_time()
+    answer = call()
+    return time.process_time() - start, answer
+
+
+def peak() -> str:
+    """The peak memory of the process so far."""
+    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB"
+
+
+def large(n_rows: int, k: int) -> None:
+    """Every metric on sparse scores, and reports."""
     taxonomy, rng = make_taxonomy(), np.random.default_rng(0)
     true, pred = make_labels(taxonomy, n_rows, rng)
-    timed("sets", taxonomy, true, pred, train_counts=rng.integers(0, 200, len(taxonomy)))
-    scores = rng.normal(size=(n_scored, taxonomy.leaf_numbers.size)).astype(np.float32)
-    timed("sets and scores", taxonomy, true[:n_scored], pred[:n_scored], scores)
+    scores = make_scores(true, taxonomy, k, rng)
+    print(
+        f"{n_rows:,} rows, {len(taxonomy):,} nodes, {true.nnz:,} labels true and {pred.nnz:,} "
+        f"predicted, {scores.nnz:,} scores"
+    )
+    calls = {name: (metric, pred) for name, metric in OF_SETS.items()}
+    calls |= {name: (metric, scores) for name, metric in OF_SCORES.items()}
+    calls |= {"au_prc mean": (partial(metrics.au_prc, average="mean"), scores)}
+    for name, (metric, given) in calls.items():
+        metric(true[:9], given[:9], taxonomy)  # compiles
+        cpu, value = seconds(partial(metric, true, given, taxonomy))
+        print(f"  {name:<33}{value:8.4f}{cpu:8.2f} s")
+    report = partial(metrics.evaluate, true, pred, taxonomy)
+    print(f"  {'evaluate, label sets':<41}{seconds(report)[0]:8.2f} s")
+    print(f"  {'evaluate, with scores':<41}{seconds(partial(report, scores))[0]:8.2f} s")
+    print(f"  peak memory {peak()}")
+
+
+def beside_others(n_rows: int, width: int) -> None:
+    """Ours beside scikit-learn and plain formulas on dense scores, with the same values."""
+    taxonomy, rng = make_taxonomy(width), np.random.default_rng(0)
+    true, _ = make_labels(taxonomy, n_rows, rng)
+    leaves = taxonomy.leaf_numbers
+    S = make_scores(true, taxonomy, leaves.size, rng).toarray()
+    S += 1e-9 * rng.random(S.shape)  # no ties
+    Y, closed = true[:, leaves].toarray(), taxonomy.closure(true).toarray()
+    full = lift(taxonomy, S)
+    others = {
+        "label_ranking_average_precision": lambda: label_ranking_average_precision_score(Y, S),
+        "ranking_loss": lambda: label_ranking_loss(Y, S),
+        "ndcg_at": lambda: ndcg_score(Y, S, k=1),
+        "precision_at": lambda: np.take_along_axis(Y, np.argsort(-S, axis=1)[:, :1], 1).mean(),
+        "au_prc": lambda: average_precision_score(closed.ravel(), full.ravel()),
+        "au_prc mean": lambda: np.mean(
+            [average_precision_score(closed[:, v], full[:, v]) for v in closed.any(0).nonzero()[0]]
+        ),
+    }
+    print(f"{n_rows:,} rows, {len(taxonomy):,} nodes, dense scores: ours, theirs")
+    for name, theirs in others.items():
+        average = {"average": "mean"} if name.endswith("mean") else {}
+        ours = partial(getattr(metrics, name.split()[0]), true, S, taxonomy, **average)
+        (cpu, value), (cpu_theirs, same) = seconds(ours), seconds(theirs)
+        assert np.isclose(value, same), (name, value, same)
+        print(f"  {name:<33}{value:8.4f}{cpu:8.2f} s{cpu_theirs:8.2f} s")
+
+
+def main(n_rows: int = 100_000, k: int = 50) -> None:
+    """The large size with sparse scores, then a small one beside other libraries."""
+    large(n_rows, k)
+    beside_others(max(n_rows // 50, 10), 10)
 
 
 if __name__ == "__main__":

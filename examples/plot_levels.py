@@ -40,7 +40,7 @@ models = {
 reports = {}
 for name, model in models.items():
     decision = ClosedArgmax(model, taxonomy, shift="fit", cv=3, random_state=0)
-    reports[name] = evaluate(taxonomy, Y_test, decision.fit(X, Y).predict(X_test))
+    reports[name] = evaluate(Y_test, decision.fit(X, Y).predict(X_test), taxonomy)
     print(f"{name:20} hierarchical F1 {reports[name]['hierarchical_f1']:.3f}")
 
 # %%

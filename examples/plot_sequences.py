@@ -74,7 +74,7 @@ for name, alignment in ranked:
     rls = HierarchicalRLS(taxonomy, C=5, kernel="precomputed", margins=False)
     for model in (HM3(taxonomy, C=5, kernel="precomputed", random_state=0), rls):
         answers = model.fit(K, [labels[i] for i in train]).predict(K_test)
-        f1 = evaluate(taxonomy, truth, answers)["hierarchical_f1"]
+        f1 = evaluate(truth, answers, taxonomy)["hierarchical_f1"]
         quality[type(model).__name__, name] = f1
     print(
         f"{name:16} alignment {alignment:.3f}, hierarchical F1 of H-M3 {quality['HM3', name]:.3f}"

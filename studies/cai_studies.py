@@ -31,8 +31,8 @@ from studies.tables import Context
 
 FLAT: dict[str, Any] = {"attributes": "flat", "loss": "zero_one"}
 MEASURES = {  # of a study, and by what to multiply it
-    "acc": ("one_accuracy", 100.0),
-    "prec": ("average_precision", 100.0),
+    "acc": ("top1_accuracy", 100.0),
+    "prec": ("label_ranking_average_precision", 100.0),
     "top loss": ("top_loss", 1.0),
     "max loss": ("maximal_loss", 1.0),
     "rloss": ("ranking_loss", 100.0),

@@ -40,7 +40,7 @@ def inside(place, monkeypatch):
 def test_the_numbers_are_those_of_the_library(linnaeus):
     code, out, _ = linnaeus("evaluate", "m-texts", "texts", "--json")
     model, test = train(stories(), TREE, "svm"), stories(20, seed=1)
-    expected = evaluate(TREE, test.labels, model.predict(test.texts))
+    expected = evaluate(test.labels, model.predict(test.texts), TREE)
     found = json.loads(out)
     assert code == 0 and found["rows"] == 20 and found["rule"] == model.rule_name
     for name in ("micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss"):

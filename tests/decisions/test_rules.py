@@ -249,7 +249,7 @@ def test_the_table_is_what_evaluate_says_of_cross_fitted_sets(tax, closed):
     names = [name for name in RULES if closed or name != "consistent"]
     assert [line["rule"] for line in choice.table] == names
     for line in choice.table:
-        report = evaluate(tax, Y, by_hand(line["rule"], scores, Y, tax, columns, closed, 5))
+        report = evaluate(Y, by_hand(line["rule"], scores, Y, tax, columns, closed, 5), tax)
         keys = ("micro_f1", "macro_f1", "hierarchical_f1", "micro_precision", "micro_recall",
                 "predicted_per_row")  # fmt: skip
         assert_allclose([line[k] for k in VALUES], [report[k] for k in keys])
@@ -295,7 +295,7 @@ def test_what_is_learnt_from_noise_does_not_pass():
     Y = sp.csr_array((rng.random((60, 40)) < 0.05).astype(np.int8))
     scores = rng.normal(size=(60, 40))
     seen = fit_rule("scut", scores, Y, tax, tax.nodes)
-    flattered = evaluate(tax, Y, node_sets(seen, scores, tax))["micro_f1"]
+    flattered = evaluate(Y, node_sets(seen, scores, tax), tax)["micro_f1"]
     honest = choose_rule(scores, Y, tax, tax.nodes, candidates=["scut"]).table[0]["micro_f1"]
     assert flattered > 1.5 * honest
 
@@ -347,7 +347,7 @@ def test_counts_of_folds_can_be_added():
     parts = [score_rules(scores[f], Y[f], TREE, columns, seed=2) for f in folds]
     for line in pool_rules(TREE, parts):
         sets = [by_hand(line["rule"], scores[f], Y[f], TREE, columns, False, 2) for f in folds]
-        report = evaluate(TREE, Y, sets[0] + sets[1])
+        report = evaluate(Y, sets[0] + sets[1], TREE)
         for key in ("micro_f1", "macro_f1", "hierarchical_f1"):
             assert_allclose(line[key], report[key])
     some = score_rules(scores, Y, TREE, columns, candidates=["rcut"])
@@ -383,7 +383,7 @@ def test_any_taxonomy_columns_and_label_sets(lines, seed, closed):
     assert sum(line["chosen"] for line in choice.table) == 1
     for line in choice.table:
         sets = by_hand(line["rule"], scores, Y, tax, columns, closed, seed)
-        report = evaluate(tax, Y, tax.encode(sets))
+        report = evaluate(Y, tax.encode(sets), tax)
         assert_allclose(line["micro_f1"], report["micro_f1"])
         assert_allclose(line["hierarchical_f1"], report["hierarchical_f1"])
     sets = node_sets(choice.rule, scores, tax)
@@ -416,7 +416,7 @@ def test_the_choice_holds_on_the_test_part(held_out):
     choice = choose_rule(scores, Y, tax, columns)
     simple = fit_rule("zero", scores, Y, tax, columns)
     found, plain = (
-        evaluate(tax, Y_test, node_sets(rule, scores_test, tax))["micro_f1"]
+        evaluate(Y_test, node_sets(rule, scores_test, tax), tax)["micro_f1"]
         for rule in (choice.rule, simple)
     )
     expected = max(line["micro_f1"] for line in choice.table)

@@ -53,7 +53,7 @@ def test_rankings_on_folds(linnaeus, folder):
     result = json.loads(out)
     assert set(result["values"][""]) == {"svm", "topdown:flat"}
     assert len(result["tests"][0]["rows"]) == 6
-    assert len(result["values"][""]["svm"]["one_accuracy"]["values"]) == 3
+    assert len(result["values"][""]["svm"]["top1_accuracy"]["values"]) == 3
 
 
 def test_few_rows_per_class(linnaeus, folder):

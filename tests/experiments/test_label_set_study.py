@@ -53,7 +53,7 @@ def test_one_label_is_the_argmax():
     assert out.figures["hierarchical_f1"] == pytest.approx(
         hierarchical_f1(ONE[TEST], predicted, TAX)
     )
-    closed = evaluate(TAX, ONE[TEST], predicted).nodes.f1
+    closed = evaluate(ONE[TEST], predicted, TAX).nodes.f1
     assert out.figures["hierarchical_macro_f1"] == pytest.approx(closed.mean())
     assert out.C == 0.5 and out.fit_seconds > 0 and study.methods == ("svm",)
 
@@ -67,7 +67,7 @@ def test_several_labels_are_cut(cut):
     }[cut]
     expected = rule.fit(X[TRAIN], SEVERAL[TRAIN]).predict(X[TEST])
     study = study_of({"svm": svm()}, SEVERAL, cut=cut, random_state=7)
-    report = evaluate(TAX, SEVERAL[TEST], expected)
+    report = evaluate(SEVERAL[TEST], expected, TAX)
     assert study["svm"].report["micro_f1"] == report["micro_f1"]
     assert study["svm"].report["macro_f1"] == report["macro_f1"]
 
@@ -167,9 +167,9 @@ def test_ancestors_of_a_label_are_no_errors_where_every_node_is_a_class(in_pipel
     figures = study_of({"a": method if in_pipeline else model}, SEVERAL)["a"].figures
     rule = InstanceCut(model, TAX, cv=3, random_state=0)
     predicted = rule.fit(X[TRAIN], TAX.closure(SEVERAL[TRAIN])).predict(X[TEST])
-    assert figures["micro_f1"] == evaluate(TAX, SEVERAL[TEST], predicted)["micro_f1"]
+    assert figures["micro_f1"] == evaluate(SEVERAL[TEST], predicted, TAX)["micro_f1"]
     unclosed = rule.fit(X[TRAIN], SEVERAL[TRAIN]).predict(X[TEST])
-    assert figures["micro_f1"] == evaluate(TAX, SEVERAL[TEST], unclosed)["micro_f1"]
+    assert figures["micro_f1"] == evaluate(SEVERAL[TEST], unclosed, TAX)["micro_f1"]
 
 
 def test_methods_for_one_label_are_not_applicable_to_several():

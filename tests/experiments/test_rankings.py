@@ -25,9 +25,9 @@ from linnaeus.experiments import (
 from linnaeus.induction import learn_taxonomy
 from linnaeus.metrics import (
     maximal_loss,
-    one_accuracy,
     parent_accuracy,
     permutation_test,
+    top1_accuracy,
     top_loss,
 )
 from linnaeus.splits import at_most_per_class, k_folds, t_per_class
@@ -58,15 +58,15 @@ def test_folds_are_those_made_by_hand():
     labels = TREE.encode(Y_ONE.tolist())[:, TREE.leaf_numbers]
     for train, test in k_folds(labels, 4, 3):
         S = model.fit(X[train], Y_ONE[train]).decision_function(X[test])
-        metrics = (one_accuracy, top_loss, maximal_loss, parent_accuracy)
+        metrics = (top1_accuracy, top_loss, maximal_loss, parent_accuracy)
         expected.append([f(Y_ONE[test], S, TREE) for f in metrics])
-    names = ("one_accuracy", "top_loss", "maximal_loss", "parent_accuracy")
+    names = ("top1_accuracy", "top_loss", "maximal_loss", "parent_accuracy")
     for name, values in zip(names, np.array(expected).T, strict=True):
         assert_allclose(study.values[""]["m"][name], values)
         assert study.mean("m", name) == pytest.approx(values.mean())
         assert study.deviation("m", name) == pytest.approx(values.std(ddof=1))
     # one label, balanced, two levels: top loss = 2 - acc - pacc
-    means = [study.mean("m", name) for name in ("top_loss", "one_accuracy", "parent_accuracy")]
+    means = [study.mean("m", name) for name in ("top_loss", "top1_accuracy", "parent_accuracy")]
     assert means[0] == pytest.approx(2 - means[1] - means[2])
 
 
@@ -91,7 +91,7 @@ def test_draws_per_class_are_the_same_for_every_method():
     assert len(drawn) == 3
     for metric in METRICS:
         assert study.mean("a", metric, "t=3") == study.mean("b", metric, "t=3")
-    assert study.mean("a", "one_accuracy", "t=3") > study.mean("a", "one_accuracy", "t=1")
+    assert study.mean("a", "top1_accuracy", "t=3") > study.mean("a", "top1_accuracy", "t=1")
 
 
 @pytest.mark.parametrize("form", ["lists", "nodes", "leaves", "sparse"])
@@ -112,7 +112,7 @@ def test_label_sets_in_every_form(form):
     study = cross_validate_ranking(methods, X, y, TREE, folds=3)
     for metric in METRICS:  # flat models do not care for the taxonomy
         assert study.mean("with", metric) == pytest.approx(study.mean("without", metric), abs=0.02)
-    assert study.mean("theirs", "one_accuracy") > 0.6
+    assert study.mean("theirs", "top1_accuracy") > 0.6
     expected = cross_validate_ranking(methods, X, LISTS, TREE, folds=3)
     assert study.to_dict() == expected.to_dict()
 
@@ -132,9 +132,9 @@ def test_a_class_that_training_lacks_comes_last():
     train = np.flatnonzero(Y_ONE != "b2")
     test = np.flatnonzero(Y_ONE == "b2")
     study = cross_validate_ranking(MulticlassSVM(), X, Y_ONE, TREE, folds=[(train, test)])
-    assert study.mean("MulticlassSVM", "one_accuracy") == 0
+    assert study.mean("MulticlassSVM", "top1_accuracy") == 0
     assert study.mean("MulticlassSVM", "ranking_loss") == 1
-    assert np.isnan(study.deviation("MulticlassSVM", "one_accuracy"))
+    assert np.isnan(study.deviation("MulticlassSVM", "top1_accuracy"))
 
 
 def test_inner_nodes_with_labels_are_classes():
@@ -142,7 +142,7 @@ def test_inner_nodes_with_labels_are_classes():
     y[y == "a0"] = "A"
     study = cross_validate_ranking(FlatSVM(TREE, random_state=0), X, y, TREE, folds=3)
     plain = cross_validate_ranking(FlatSVM(TREE, random_state=0), X, Y_ONE, TREE, folds=3)
-    for metric in ("one_accuracy", "parent_accuracy"):  # A/misc lies where a0 lay
+    for metric in ("top1_accuracy", "parent_accuracy"):  # A/misc lies where a0 lay
         assert study.mean("FlatSVM", metric) == pytest.approx(
             plain.mean("FlatSVM", metric), abs=0.05
         )
@@ -167,7 +167,7 @@ def test_taxonomies_learned_in_every_fold():
         return TopDown(learn_taxonomy(part, labels), local="multiclass", random_state=0)
 
     study = cross_validate_ranking({"auto": learned}, X, Y_ONE, TREE, folds=3)
-    assert study.mean("auto", "one_accuracy") > 0.5
+    assert study.mean("auto", "top1_accuracy") > 0.5
     assert cross_validate_ranking(learned, X, LISTS, TREE, folds=3).methods == ("learned",)
 
 
@@ -208,8 +208,8 @@ def test_tables_and_plain_data():
     )
     assert "svm" in text and "±" in text and str(study) == text
     plain = json.loads(json.dumps(study.to_dict(), allow_nan=False))
-    assert plain["values"][""]["svm"]["one_accuracy"]["values"] == (
-        study.values[""]["svm"]["one_accuracy"].tolist()
+    assert plain["values"][""]["svm"]["top1_accuracy"]["values"] == (
+        study.values[""]["svm"]["top1_accuracy"].tolist()
     )
     once = RankingStudy({"t=1": {"x": {m: np.array([0.5]) for m in METRICS}}})
     assert (

@@ -73,7 +73,7 @@ def test_compare(answer, folder, rows):
 def test_compare_rankings(answer, folder, rows):
     found = answer("compare", folder, "-m", "svm,svm:learned", *rows)
     (values,) = found["values"].values()
-    assert all(metrics["one_accuracy"]["mean"] > 0.95 for metrics in values.values())
+    assert all(metrics["top1_accuracy"]["mean"] > 0.95 for metrics in values.values())
 
 
 def test_compare_label_sets(answer, folder):
@@ -94,7 +94,7 @@ def test_other_features_are_taken_where_asked_for(linnaeus, folder, tmp_path):
         assert code == 0, err
         found = json.loads(out)
         if "--few" in rows:
-            assert found["values"]["t=10"]["svm"]["one_accuracy"]["mean"] < 0.5
+            assert found["values"]["t=10"]["svm"]["top1_accuracy"]["mean"] < 0.5
         else:
             assert found["methods"]["svm"]["micro_f1"] < 0.5
     learn = ("taxonomy", "learn", folder, "-o", tmp_path / "t.tsv", "--features", "characters")

@@ -32,7 +32,7 @@ def test_a_path_is_as_good_as_separate_fits(method):
     assert [record["C"] for record in path] == list(CS)
     for record in path:
         alone = clone(model).set_params(C=record["C"]).fit(X[TRAIN], Y[TRAIN])
-        own = evaluate(TAX, Y[TEST], alone.predict(X[TEST]))
+        own = evaluate(Y[TEST], alone.predict(X[TEST]), TAX)
         for name in ("micro_f1", "macro_f1", "hierarchical_f1"):
             assert record["rules"]["own"][name] == pytest.approx(own[name], abs=1e-9)
         scores = alone.decision_function(X[TEST])

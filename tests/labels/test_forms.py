@@ -169,16 +169,16 @@ CONSUMERS = {
     "hierarchical_f1": lambda y: metrics.hierarchical_f1(y, TRUE, TAX),
     "subscription_loss": lambda y: metrics.subscription_loss(y, TRUE, TAX),
     "count_wins": lambda y: metrics.count_wins(TRUE, y, 1 - TRUE, TAX, unit="decision"),
-    "one_accuracy": lambda y: metrics.one_accuracy(y, SCORES, TAX),
+    "top1_accuracy": lambda y: metrics.top1_accuracy(y, SCORES, TAX),
     "ranking_loss": lambda y: metrics.ranking_loss(y, SCORES, TAX),
     "calibration": lambda y: metrics.calibration(y, SCORES, TAX).brier,
-    "sweep": lambda y: metrics.sweep(TAX, y, SCORES).best["f1"],
-    "evaluate": lambda y: metrics.evaluate(TAX, y, TRUE)["micro_f1"],
-    "evaluate scores": lambda y: metrics.evaluate(TAX, TRUE, y, SCORES)["average_precision"],
+    "sweep": lambda y: metrics.sweep(y, SCORES, TAX).best["f1"],
+    "evaluate": lambda y: metrics.evaluate(y, TRUE, TAX)["micro_f1"],
+    "evaluate scores": lambda y: metrics.evaluate(TRUE, y, TAX, SCORES)["au_prc"],
     "learn_taxonomy": lambda y: learn_taxonomy(X, y, classes=TAX.nodes).edges,
     "confusion_counts": lambda y: confusion_counts(TRUE, y, TAX.nodes)[1],
     "cross_validate_ranking": lambda y: cross_validate_ranking(svm(), X, y, TAX, folds=HALVES).mean(
-        "FlatSVM", "one_accuracy"
+        "FlatSVM", "top1_accuracy"
     ),
     "label_set_study": studied,
 }
@@ -470,7 +470,7 @@ def test_no_rows():
     for empty in ([], np.zeros(0), (), pd.Series([], dtype=str)):
         assert TAX.encode(empty).shape == (0, 5)
         with pytest.raises(UserError, match="There are no rows to evaluate"):
-            metrics.evaluate(TAX, empty, empty)
+            metrics.evaluate(empty, empty, TAX)
     assert TAX.encode([[], []]).shape == (2, 5)
     assert TAX.encode(np.zeros((0, 5))).shape == (0, 5)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score, label_ranking_loss
@@ -12,8 +13,8 @@ from linnaeus.metrics import blocks
 from strategies import edge_lists
 
 GOLDEN = {
-    "acc": metrics.one_accuracy,
-    "prec": metrics.average_precision,
+    "acc": metrics.top1_accuracy,
+    "prec": metrics.label_ranking_average_precision,
     "rloss": metrics.ranking_loss,
     "dx": metrics.maximal_loss,
     "dt": metrics.top_loss,
@@ -115,7 +116,7 @@ def test_without_ties_the_values_are_scikit_learns(seed):
     Y, S = rng.integers(0, 2, (5, 4)), rng.permuted(np.tile(np.arange(4.0), (5, 1)), axis=1)
     Y[:, 0] |= Y.sum(axis=1) == 0
     expected = label_ranking_average_precision_score(Y, S)
-    assert np.isclose(metrics.average_precision(Y, S), expected)
+    assert np.isclose(metrics.label_ranking_average_precision(Y, S), expected)
     assert np.isclose(metrics.ranking_loss(Y, S), label_ranking_loss(Y, S))
 
 
@@ -124,7 +125,7 @@ def test_top_loss_in_balanced_trees_of_two_levels(seed):
     rng = np.random.default_rng(seed)
     tax = Taxonomy.from_paths([f"r/{a}/{b}" for a in "abc" for b in "xy"])
     y, S = rng.choice(tax.leaves, 8), rng.normal(size=(8, 6))
-    acc, pacc = metrics.one_accuracy(y, S, tax), metrics.parent_accuracy(y, S, tax)
+    acc, pacc = metrics.top1_accuracy(y, S, tax), metrics.parent_accuracy(y, S, tax)
     assert np.isclose(metrics.top_loss(y, S, tax), 2 - acc - pacc)
 
 
@@ -146,25 +147,71 @@ def test_the_truth_scores_best(case):
         assert GOLDEN[name](Y, S, tax) == 0
 
 
-def test_precision_at_k_counts_the_first_k_and_breaks_ties_by_number():
-    Y = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
-    S = np.array([[1.0, 5, 4, 1], [2, 2, 2, 2], [1, 2, 3, 4]])
-    assert metrics.precision_at(Y, S) == 0
-    assert metrics.precision_at(Y, S, k=2) == (1 / 2 + 0) / 2
-    assert metrics.precision_at(Y, S, k=3) == (2 / 3 + 0) / 2
-    assert metrics.precision_at(Y, S, k=4) == (2 / 4 + 1 / 4) / 2
+@st.composite
+def stored(draw):
+    """Scores, and which of them are stored; rows of integers with ties."""
+    tax, Y, S = draw(cases())
+    keep = draw(st.lists(st.booleans(), min_size=S.size, max_size=S.size))
+    keep = np.array(keep, dtype=bool).reshape(S.shape)
+    return tax, Y, S, keep
 
 
-@given(cases(), st.integers(1, 9))
-def test_precision_at_k_follows_its_definition(case, k):
+def sparse(S, keep):
+    """CSR with the entries to keep, zeros among them."""
+    rows, columns = np.nonzero(keep)
+    return sp.csr_array((S[keep].astype(float), (rows, columns)), shape=S.shape)
+
+
+@pytest.mark.filterwarnings("ignore:No row has a label")
+@settings(max_examples=50)
+@given(stored())
+def test_absent_scores_rank_last(case):
+    tax, Y, S, keep = case
+    dense = np.where(keep, S, -np.inf)
+    for name, metric in GOLDEN.items():
+        found = metric(Y, sparse(S, keep), tax)
+        np.testing.assert_allclose(metric(Y, dense, tax), found, err_msg=name)
+        if keep.any(axis=1).all():  # any number below all others will do
+            low = np.where(keep, S, -9)
+            np.testing.assert_allclose(metric(Y, low, tax), found, atol=1e-12, err_msg=name)
+    every = np.ones_like(keep)
+    for name, metric in GOLDEN.items():
+        np.testing.assert_allclose(
+            metric(Y, sparse(S, every), tax), metric(Y, S, tax), err_msg=name
+        )
+    got = metrics.ranking_loss(Y, sparse(S, keep), tax, normalize=False)
+    low = np.where(keep, S, -9)
+    np.testing.assert_allclose(got, metrics.ranking_loss(Y, low, tax, normalize=False), atol=1e-12)
+
+
+def test_a_row_without_scores_has_nothing_right_and_the_largest_loss():
+    tax = Taxonomy.from_paths(["r/a/x", "r/a/y", "r/b/z"])
+    S = sp.csr_array((1, 3))
+    assert (
+        metrics.top1_accuracy(["r/a/x"], S, tax) == metrics.parent_accuracy(["r/a/x"], S, tax) == 0
+    )
+    assert metrics.top_loss(["r/a/x"], S, tax) == metrics.maximal_loss(["r/a/x"], S, tax) == 2
+
+
+def test_sparse_scores_in_any_order_and_form():
+    Y, S = np.eye(3, dtype=int), sp.csr_array(([1.0, 3, 2], ([0, 0, 1], [2, 0, 1])), shape=(3, 3))
+    mixed = sp.csr_array((S.data[[1, 0, 2]], S.indices[[1, 0, 2]], S.indptr), shape=(3, 3))
+    expected = metrics.label_ranking_average_precision(Y, S)
+    for same in (mixed, S.tocsc(), S.tocoo(), sp.csr_matrix(S)):
+        assert metrics.label_ranking_average_precision(Y, same) == expected
+    assert not mixed.has_sorted_indices  # the caller's stay as they are
+
+
+@given(cases(), st.permutations(range(4)))
+def test_monotone_transforms_and_the_order_of_rows_change_nothing(case, order):
     tax, Y, S = case
-    if k <= len(tax.leaves) and any(Y):
-        expected = [
-            len({tax.leaves[j] for j in np.argsort(-s, kind="stable")[:k]} & set(y)) / k
-            for y, s in zip(Y, S, strict=True)
-            if y
-        ]
-        assert np.isclose(metrics.precision_at(Y, S, k, tax), np.mean(expected))
+    Y = [y or [tax.leaves[0]] for y in Y]
+    order = [i for i in order if i < len(Y)]
+    for name, metric in GOLDEN.items():
+        value = metric(Y, S, tax)
+        np.testing.assert_allclose(metric(Y, np.exp(S / 2.0) - 9, tax), value, err_msg=name)
+        moved = metric([Y[i] for i in order], S[order], tax)
+        np.testing.assert_allclose(moved, value, err_msg=name)
 
 
 def test_blocks_do_not_change_the_values(monkeypatch):
@@ -180,40 +227,49 @@ def test_blocks_do_not_change_the_values(monkeypatch):
 
 def test_one_label_per_row_without_a_taxonomy():
     y, S = ["b", "a", "b"], np.array([[0.1, 0.9], [0.8, 0.2], [0.7, 0.3]])
-    assert np.isclose(metrics.one_accuracy(y, S), 2 / 3)
-    assert np.isclose(metrics.one_accuracy(y, S[:, ::-1], classes=["b", "a"]), 2 / 3)
+    assert np.isclose(metrics.top1_accuracy(y, S), 2 / 3)
+    assert np.isclose(metrics.top1_accuracy(y, S[:, ::-1], classes=["b", "a"]), 2 / 3)
     assert np.isclose(metrics.top_loss(y, S), 1 / 3)
 
 
 def test_rows_without_labels_are_left_out_and_all_of_them_give_nan():
     Y, S = np.array([[0, 0], [1, 0]]), np.array([[1.0, 2], [2, 1]])
-    assert metrics.one_accuracy(Y, S) == 1
+    assert metrics.top1_accuracy(Y, S) == 1
     with pytest.warns(UserWarning, match="No row has a label among the columns of the scores"):
-        assert np.isnan(metrics.one_accuracy(Y[:1], S[:1]))
+        assert np.isnan(metrics.top1_accuracy(Y[:1], S[:1]))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda t: metrics.one_accuracy(["a"], [[0.0, np.nan]], t), "row 0, column 1 is NaN.*-inf"),
-        (lambda t: metrics.one_accuracy(["a"], np.zeros((2, 2)), t), "1 rows, but the scores have"),
         (
-            lambda t: metrics.one_accuracy(["a"], np.zeros((1, 5)), t),
+            lambda t: metrics.top1_accuracy(["a"], [[0.0, np.nan]], t),
+            "row 0, column 1 is NaN.*inf",
+        ),
+        (
+            lambda t: metrics.top1_accuracy(["a"], np.zeros((2, 2)), t),
+            "1 rows, but the scores",
+        ),
+        (
+            lambda t: metrics.top1_accuracy(["a"], np.zeros((1, 5)), t),
             "5 columns.*2 leaves and 3 no",
         ),
-        (lambda t: metrics.one_accuracy(["a"], [0.0, 1.0], t), r"shape \(2,\)"),
-        (lambda t: metrics.one_accuracy(["x"], np.zeros((1, 2)), t), "'x' is not a node"),
-        (lambda t: metrics.one_accuracy(["a"], t.encode(["a"]), t), "toarray"),
-        (lambda t: metrics.one_accuracy(["a"], np.zeros((1, 2))), "do not match the 2 columns"),
-        (lambda t: metrics.one_accuracy(np.eye(2), np.zeros((2, 3))), "2 columns, but the scores"),
+        (lambda t: metrics.top1_accuracy(["a"], [0.0, 1.0], t), r"shape \(2,\)"),
+        (lambda t: metrics.top1_accuracy(["x"], np.zeros((1, 2)), t), "'x' is not a node"),
         (
-            lambda t: metrics.one_accuracy(["a"], np.zeros((1, 2)), t, classes=["a"]),
+            lambda t: metrics.top1_accuracy(["a"], sp.csr_array([[0.0, np.nan]]), t),
+            "row 0, column 1 is NaN",
+        ),
+        (lambda t: metrics.top1_accuracy(["a"], np.zeros((1, 2))), "do not match the 2 columns"),
+        (lambda t: metrics.top1_accuracy(np.eye(2), np.zeros((2, 3))), "2 columns, but the scores"),
+        (
+            lambda t: metrics.top1_accuracy(["a"], np.zeros((1, 2)), t, classes=["a"]),
             "2 columns, but `classes` names 1",
         ),
         (lambda t: metrics.parent_accuracy(["a"], np.zeros((1, 2))), "needs a taxonomy"),
-        (lambda t: metrics.precision_at(["a"], np.zeros((1, 2)), 3, t), "k is 3.*2 classes"),
+        (lambda t: metrics.precision_at(["a"], np.zeros((1, 2)), t, k=3), "k is 3.*2 classes"),
         (
-            lambda t: metrics.one_accuracy(["a"], np.zeros((1, 2)), 3),
+            lambda t: metrics.top1_accuracy(["a"], np.zeros((1, 2)), 3),
             "3 is not a taxonomy.*by name",
         ),
         (lambda t: metrics.top_loss(["a"], np.zeros((1, 2)), t, loss="x"), "'x' is not known"),

@@ -37,7 +37,7 @@ PRED = [["a1"], ["a1", "b1"], ["a1"], []]
 @given(cases())
 def test_a_report_gathers_the_metrics(case):
     tax, Y, U = case
-    report = evaluate(tax, Y, U)
+    report = evaluate(Y, U, tax)
     closed = [tax.closure(tax.encode(S)) for S in (Y, U)]
     own = [tax.most_specific(tax.encode(S)) for S in (Y, U)]
     used = sorted({*tax.leaf_numbers.tolist(), *own[0].indices.tolist()})
@@ -61,7 +61,7 @@ def test_a_report_gathers_the_metrics(case):
 
 
 def test_inner_nodes_with_labels_of_their_own_are_classes(tax):
-    report = evaluate(tax, TRUE, PRED)
+    report = evaluate(TRUE, PRED, tax)
     assert report["classes"] == 4  # the leaves and a
     # a1: 1 of 3 right; a2: missed; b1: one right, one missed; a: missed
     assert np.isclose(report["micro_f1"], 2 * 2 / (2 * 2 + 2 + 3))
@@ -70,14 +70,14 @@ def test_inner_nodes_with_labels_of_their_own_are_classes(tax):
     assert (report["labels_per_row"], report["predicted_per_row"]) == (5 / 4, 1)
     assert (report["empty_rows"], report["empty_predictions"]) == (0, 1)
     assert (report["rows_not_closed"], report["predictions_not_closed"]) == (4, 3)
-    closed = evaluate(tax, tax.closure(tax.encode(TRUE)), tax.closure(tax.encode(PRED)))
+    closed = evaluate(tax.closure(tax.encode(TRUE)), tax.closure(tax.encode(PRED)), tax)
     assert closed["rows_not_closed"] == closed["predictions_not_closed"] == 0
     for name in ("micro_f1", "macro_f1", "hierarchical_f1"):
         assert closed[name] == report[name]
 
 
 def test_levels_hold_micro_and_macro_values(tax):
-    levels = evaluate(tax, TRUE, PRED)["levels"]
+    levels = evaluate(TRUE, PRED, tax)["levels"]
     assert [(r["depth"], r["nodes"], r["support"]) for r in levels] == [
         (0, 1, 4),
         (1, 2, 5),
@@ -89,37 +89,43 @@ def test_levels_hold_micro_and_macro_values(tax):
 def test_scores_add_the_metrics_of_the_ranking(tax):
     rng = np.random.default_rng(0)
     S = rng.normal(size=(4, 3))
-    report = evaluate(tax, TRUE, PRED, S)
-    for name in ("one_accuracy", "average_precision", "ranking_loss", "maximal_loss", "top_loss"):
+    report = evaluate(TRUE, PRED, tax, S)
+    for name in (
+        "top1_accuracy",
+        "label_ranking_average_precision",
+        "ranking_loss",
+        "maximal_loss",
+        "top_loss",
+    ):
         assert np.isclose(report[name], getattr(metrics, name)(TRUE, S, tax)), name
     assert np.isclose(report["parent_accuracy"], metrics.parent_accuracy(TRUE, S, tax))
-    assert np.isclose(report["precision_at_3"], metrics.precision_at(TRUE, S, 3, tax))
-    assert "one accuracy" in str(report)
+    assert np.isclose(report["precision_at_3"], metrics.precision_at(TRUE, S, tax, k=3))
+    assert "top-1 accuracy" in str(report)
     every = rng.normal(size=(4, 6))
     closed = tax.closure(tax.encode(TRUE))
-    got = evaluate(tax, TRUE, PRED, every)["average_precision"]
-    assert np.isclose(got, metrics.average_precision(closed, every, tax))
+    got = evaluate(TRUE, PRED, tax, every)["label_ranking_average_precision"]
+    assert np.isclose(got, metrics.label_ranking_average_precision(closed, every, tax))
     names = ["a1", "a2", "b1", "a"]
-    got = evaluate(tax, TRUE, PRED, every[:, :4], classes=names)["one_accuracy"]
-    assert np.isclose(got, metrics.one_accuracy(TRUE, every[:, :4], tax, classes=names))
+    got = evaluate(TRUE, PRED, tax, every[:, :4], classes=names)["top1_accuracy"]
+    assert np.isclose(got, metrics.top1_accuracy(TRUE, every[:, :4], tax, classes=names))
     with pytest.warns(UserWarning, match="No row has a label"):
-        empty = evaluate(tax, [[]], [["a1"]], S[:1])
-    assert empty["one_accuracy"] is None
+        empty = evaluate([[]], [["a1"]], tax, S[:1])
+    assert empty["top1_accuracy"] is None
     assert json.dumps(empty.to_dict(), allow_nan=False)
 
 
 def test_training_counts_add_the_values_by_size(tax):
-    report = evaluate(tax, TRUE, PRED, train_counts={"a1": 3, "a2": 8, "b1": 200, "a": 4})
+    report = evaluate(TRUE, PRED, tax, train_counts={"a1": 3, "a2": 8, "b1": 200, "a": 4})
     assert [r["classes"] for r in report["sizes"]] == [2, 1, 0, 0, 0, 1]
     assert np.isclose(report["sizes"][0]["macro_f1"], 1 / 4)
     assert "train" in str(report)
     assert report.to_frame()["train"].tolist() == [0, 4, 0, 3, 8, 200]
     with pytest.raises(UserError, match=r"shape \(2,\), but the taxonomy has 6 nodes"):
-        evaluate(tax, TRUE, PRED, train_counts=[1, 2])
+        evaluate(TRUE, PRED, tax, train_counts=[1, 2])
 
 
 def test_a_report_is_a_mapping(tax):
-    report = evaluate(tax, TRUE, PRED)
+    report = evaluate(TRUE, PRED, tax)
     assert dict(report) == report.to_dict()
     assert "micro_f1" in report
     assert len(report) == len(list(report))
@@ -128,7 +134,7 @@ def test_a_report_is_a_mapping(tax):
 
 
 def test_the_text_is_a_table_worth_showing(tax):
-    text = str(evaluate(tax, TRUE, PRED))
+    text = str(evaluate(TRUE, PRED, tax))
     assert text.splitlines()[0] == "4 rows, 4 classes, 6 nodes"
     assert "nothing predicted for 1 rows" in text
     assert "micro F1              0.4444   (precision 0.5000, recall 0.4000)" in text
@@ -139,7 +145,7 @@ def test_the_text_is_a_table_worth_showing(tax):
 
 
 def test_the_worst_nodes_come_first(tax):
-    report = evaluate(tax, TRUE, PRED)
+    report = evaluate(TRUE, PRED, tax)
     worst = report.worst(2)
     assert [(r["node"], r["support"], r["f1"]) for r in worst[:1]] == [("a2", 1, 0.0)]
     assert worst[1]["f1"] == 0.5
@@ -149,7 +155,7 @@ def test_the_worst_nodes_come_first(tax):
 
 
 def test_a_frame_has_a_row_per_node(tax):
-    frame = evaluate(tax, TRUE, PRED).to_frame()
+    frame = evaluate(TRUE, PRED, tax).to_frame()
     assert list(frame.index) == list(tax.nodes)
     assert frame.loc["b1", ["title", "depth", "support", "predicted"]].tolist() == ["Bees", 2, 2, 1]
     assert np.isclose(frame.loc["b1", "f1"], 2 / 3)
@@ -157,7 +163,7 @@ def test_a_frame_has_a_row_per_node(tax):
 
 def test_a_plot_is_written_as_png(tax, tmp_path):
     for options in ({}, {"train_counts": [9] * 6}):
-        report = evaluate(tax, TRUE, PRED, **options)
+        report = evaluate(TRUE, PRED, tax, **options)
         figure = report.plot(tmp_path / "report.png")
         assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
         left, right = figure.axes
@@ -167,7 +173,7 @@ def test_a_plot_is_written_as_png(tax, tmp_path):
 
 
 def test_missing_packages_are_named_with_the_extra(tax, monkeypatch):
-    report = evaluate(tax, TRUE, PRED)
+    report = evaluate(TRUE, PRED, tax)
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"'pandas'.*linnaeus\[plot\]"):
@@ -177,7 +183,7 @@ def test_missing_packages_are_named_with_the_extra(tax, monkeypatch):
 
 
 def test_two_reports_are_compared_with_tests_of_significance(tax):
-    first, second = evaluate(tax, TRUE, TRUE), evaluate(tax, TRUE, PRED)
+    first, second = evaluate(TRUE, TRUE, tax), evaluate(TRUE, PRED, tax)
     comparison = first.compare(second)
     assert (comparison.micro.wins, comparison.micro.losses) == (5, 0)
     assert comparison.macro.n == 4
@@ -188,22 +194,22 @@ def test_two_reports_are_compared_with_tests_of_significance(tax):
     assert json.dumps(comparison.to_dict(), allow_nan=False)
     assert first.compare(first).micro.pvalue == first.compare(first).macro.pvalue == 1
     with pytest.raises(UserError, match="different rows or labels.*same truth"):
-        first.compare(evaluate(tax, TRUE[:2], PRED[:2]))
+        first.compare(evaluate(TRUE[:2], PRED[:2], tax))
     with pytest.raises(UserError, match="different rows or labels"):
-        first.compare(evaluate(tax, PRED, PRED))
+        first.compare(evaluate(PRED, PRED, tax))
 
 
 def test_errors_of_the_input(tax):
     with pytest.raises(UserError, match="Y_true has 4 rows, but Y_pred has 3"):
-        evaluate(tax, TRUE, PRED[:3])
+        evaluate(TRUE, PRED[:3], tax)
     with pytest.raises(UserError, match="Row 0: 'x' is not a node"):
-        evaluate(tax, TRUE, [["x"]] * 4)
+        evaluate(TRUE, [["x"]] * 4, tax)
     with pytest.raises(UserError, match="row 1, column 2 is NaN"):
         S = np.zeros((4, 3))
         S[1, 2] = np.nan
-        evaluate(tax, TRUE, PRED, S)
+        evaluate(TRUE, PRED, tax, S)
     with pytest.raises(UserError, match="evaluate needs a taxonomy"):
-        evaluate(None, TRUE, PRED)
+        evaluate(TRUE, PRED, None)
 
 
 def test_thousands_of_rows_and_nodes_take_a_moment():
@@ -212,6 +218,6 @@ def test_thousands_of_rows_and_nodes_take_a_moment():
     )
     rng = np.random.default_rng(0)
     Y, U = (tax.encode(rng.choice(tax.leaves, 5000)) for _ in range(2))
-    report = evaluate(tax, Y, U)
+    report = evaluate(Y, U, tax)
     expected = np.mean(Y.indices == U.indices)
     assert np.isclose(report["micro_f1"], expected)

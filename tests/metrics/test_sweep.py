@@ -33,7 +33,7 @@ def problem(tax, n=40, seed=0, n_columns=None):
 def plain(tax, Y, scores, names, threshold):
     """The report of the label sets that a threshold gives, closed upwards one by one."""
     node_scores = lift(tax, scores, tax.numbers(names))
-    return evaluate(tax, Y, sp.csr_array((node_scores >= threshold).astype(np.int8)))
+    return evaluate(Y, sp.csr_array((node_scores >= threshold).astype(np.int8)), tax)
 
 
 def agrees(point, report):
@@ -47,7 +47,7 @@ def agrees(point, report):
 @pytest.mark.parametrize("tax", [TREE, DAG, Taxonomy.flat("pqrs")], ids=["tree", "dag", "flat"])
 def test_every_point_is_a_plain_evaluation(tax):
     Y, scores, names = problem(tax)
-    found = sweep(tax, Y, scores, classes=names, points=9)
+    found = sweep(Y, scores, tax, classes=names, points=9)
     assert 2 <= len(found.points) <= 9
     at = [point["threshold"] for point in found.points]
     assert at == sorted(set(at))
@@ -62,7 +62,7 @@ def test_every_point_is_a_plain_evaluation(tax):
 @pytest.mark.parametrize("tax", [TREE, DAG], ids=["tree", "dag"])
 def test_the_best_are_the_best_of_all_thresholds(tax):
     Y, scores, names = problem(tax, seed=1)
-    found = sweep(tax, Y, scores, classes=names, points=5)
+    found = sweep(Y, scores, tax, classes=names, points=5)
     reports = {t: plain(tax, Y, scores, names, t) for t in np.unique(scores)}
     best = max(report["hierarchical_f1"] for report in reports.values())
     assert_allclose(found.best["f1"], best)
@@ -78,7 +78,7 @@ def test_points_are_spread_over_recall():
     tax = Taxonomy.flat(range(10))
     rng = np.random.default_rng(0)
     Y = sp.csr_array((rng.random((500, 10)) < 0.3).astype(np.int8))
-    found = sweep(tax, Y, rng.normal(size=(500, 10)) ** 3, points=21)
+    found = sweep(Y, rng.normal(size=(500, 10)) ** 3, tax, points=21)
     recall = np.array([point["recall"] for point in found.points])
     assert len(recall) == 21 and recall[0] == 1 and recall[-1] < 0.01
     assert np.abs(np.diff(recall)).max() < 0.101
@@ -87,7 +87,7 @@ def test_points_are_spread_over_recall():
 @pytest.mark.parametrize("lifted", [None, False, True])
 def test_scores_of_all_nodes(lifted):
     Y, scores, names = problem(DAG, n_columns=len(DAG))
-    found = sweep(DAG, Y, scores, classes=names, lifted=lifted, points=6)
+    found = sweep(Y, scores, DAG, classes=names, lifted=lifted, points=6)
     own = scores[:, [names.index(v) for v in DAG.nodes]]
     used = lift(DAG, scores, DAG.numbers(names)) if lifted else own
     closed = DAG.closure(Y).toarray()
@@ -108,7 +108,7 @@ def test_any_taxonomy_and_label_sets(lines, seed, points):
     Y = sp.csr_array((rng.random((n, len(tax))) < rng.choice([0, 0.2, 0.7])).astype(np.int8))
     names = [tax.nodes[j] for j in rng.permutation(len(tax))[: rng.integers(1, len(tax) + 1)]]
     scores = rng.integers(-2, 3, size=(n, len(names))).astype(float)
-    found = sweep(tax, Y, scores, classes=names, points=points, lifted=True)
+    found = sweep(Y, scores, tax, classes=names, points=points, lifted=True)
     for point in found.points:
         agrees(point, plain(tax, Y, scores, names, point["threshold"]))
     assert found.best["f1"] == max(point["f1"] for point in found.points)
@@ -118,11 +118,11 @@ def test_any_taxonomy_and_label_sets(lines, seed, points):
 def test_blocks_and_quantiles_change_little(monkeypatch):
     Y, scores, names = problem(TREE, n=300)
     scores = scores + 1e-6 * np.arange(300)[:, None]  # all distinct
-    whole = sweep(TREE, Y, scores, classes=names)
+    whole = sweep(Y, scores, TREE, classes=names)
     monkeypatch.setattr("linnaeus.inference.rows.row_blocks.__defaults__", (64,))
-    assert sweep(TREE, Y, scores, classes=names).to_dict() == whole.to_dict()
+    assert sweep(Y, scores, TREE, classes=names).to_dict() == whole.to_dict()
     monkeypatch.setattr(thresholds, "TRIED", 100)
-    rough = sweep(TREE, Y, scores, classes=names)
+    rough = sweep(Y, scores, TREE, classes=names)
     assert whole.best["f1"] - 0.02 < rough.best["f1"] <= whole.best["f1"]
     for point in rough.points:
         agrees(point, plain(TREE, Y, scores, names, point["threshold"]))
@@ -131,11 +131,11 @@ def test_blocks_and_quantiles_change_little(monkeypatch):
 def test_the_rule_in_use_is_marked():
     Y, scores, names = problem(TREE)
     sets = sp.csr_array((lift(TREE, scores, TREE.numbers(names)) >= 0.5).astype(np.int8))
-    report = evaluate(TREE, Y, sets)
-    found = sweep(TREE, Y, scores, classes=names, decided=sets)
+    report = evaluate(Y, sets, TREE)
+    found = sweep(Y, scores, TREE, classes=names, decided=sets)
     agrees(found.decided, report)
     assert found.decided == operating_point(report)
-    assert sweep(TREE, Y, scores, classes=names, decided=report).decided == found.decided
+    assert sweep(Y, scores, TREE, classes=names, decided=report).decided == found.decided
     text = str(found)
     assert text.splitlines()[-5].startswith("rule in use")
     assert f"{report['hierarchical_f1']:.3f}" in text.splitlines()[-5]
@@ -145,7 +145,7 @@ def test_the_rule_in_use_is_marked():
 
 def test_text_and_dict():
     Y, scores, names = problem(TREE)
-    found = sweep(TREE, Y, scores, classes=names, points=8)
+    found = sweep(Y, scores, TREE, classes=names, points=8)
     head, *lines = str(found).splitlines()
     levels = [f"F1 at {depth}" for depth in range(3)]
     names = ["threshold", "precision", "recall", "F1", "labels/row", "no label", *levels]
@@ -162,7 +162,7 @@ def test_picture(tmp_path):
     pytest.importorskip("matplotlib")
     Y, scores, names = problem(TREE)
     sets = sp.csr_array((lift(TREE, scores, TREE.numbers(names)) >= 0.5).astype(np.int8))
-    figure = sweep(TREE, Y, scores, classes=names, decided=sets).plot(tmp_path / "sweep.png")
+    figure = sweep(Y, scores, TREE, classes=names, decided=sets).plot(tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").read_bytes().startswith(b"\x89PNG")
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["all", "depth 0", "depth 1", "depth 2", "best F1", "rule in use"]
@@ -171,11 +171,11 @@ def test_picture(tmp_path):
 def test_refusals():
     Y, scores, names = problem(TREE)
     with pytest.raises(UserError, match=r"points is 0. Use 1 or more"):
-        sweep(TREE, Y, scores, classes=names, points=0)
+        sweep(Y, scores, TREE, classes=names, points=0)
     with pytest.raises(UserError, match=r"Y_true has 39 rows, and the scores have the shape"):
-        sweep(TREE, Y[1:], scores, classes=names)
+        sweep(Y[1:], scores, TREE, classes=names)
     with pytest.raises(UserError, match=r"lifted=False needs a score for each of the 8 nodes"):
-        sweep(TREE, Y, scores, classes=names, lifted=False)
+        sweep(Y, scores, TREE, classes=names, lifted=False)
     scores[3, 2] = np.nan
     with pytest.raises(UserError, match=r"label 2 in row 3 is nan"):
-        sweep(TREE, Y, scores, classes=names)
+        sweep(Y, scores, TREE, classes=names)

@@ -156,7 +156,7 @@ def test_scores_of_labels_are_lifted_in_reports_where_every_node_has_labels():
     assert set(model.columns) == set(TREE.nodes) and not model.closed
     scores = model.scores(TEXTS)
     lifted, not_lifted = (
-        sweep(TREE, part.labels, scores, model.columns, lifted=lifted).best["f1"]
+        sweep(part.labels, scores, TREE, model.columns, lifted=lifted).best["f1"]
         for lifted in (True, False)
     )
     found = judge_model(model, part).results[0].sweep

@@ -122,7 +122,7 @@ def test_areas_of_rows_with_several_labels_add_up_too():
     from linnaeus.metrics import evaluate
 
     Y = [["x", "y"], ["x", "z"], ["a"], []]
-    area = treemap.areas(tax, evaluate(tax, Y, Y))
+    area = treemap.areas(tax, evaluate(Y, Y, tax))
     assert dict(zip(tax.nodes, area.tolist(), strict=True)) == {
         "a": 4, "x": 2, "y": 1, "b": 1, "z": 1,
     }  # fmt: skip

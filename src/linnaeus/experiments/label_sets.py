@@ -210,7 +210,7 @@ def _measured(method: Any, rows: _TrainAndTest, deciding: _Deciding) -> LabelSet
     fitted = model if rows.one else _with_rule(model, rows.taxonomy, deciding)
     _, fitting = measure(lambda: fitted.fit(rows.X, rows.y))
     predicted = fitted.predict(rows.X_test)
-    report = evaluate(rows.taxonomy, rows.truth, predicted, train_counts=rows.n_train)
+    report = evaluate(rows.truth, predicted, rows.taxonomy, train_counts=rows.n_train)
     spread = f1_spread(report.own, deciding.n_draws, deciding.seed) if deciding.n_draws else None
     seconds = choosing.cpu_seconds, fitting.cpu_seconds
     return LabelSetResult(report, spread, _C_of(model), *seconds)

@@ -173,7 +173,7 @@ def judge(
     sets = sp.csr_array(sp.vstack([a.sets for a in answers], format="csr")[order])
     columns = _all_columns(taxonomy, answers)
     scores = _pooled([a.scores for a in answers], answers, columns)[order]
-    report = evaluate(taxonomy, truth, sets, scores, train_counts=train_counts, classes=columns)
+    report = evaluate(truth, sets, taxonomy, scores, train_counts=train_counts, classes=columns)
     wrong = Errors.of(taxonomy, closed, sets)
     folds = _fold_values(taxonomy, truth, answers) if len(answers) > 1 else {}
     costs = [a.cost for a in answers if a.cost is not None]
@@ -193,7 +193,7 @@ def judge(
         calibration=_calibrated(taxonomy, truth, closed, columns, answers, order),
         confusions=confusions(taxonomy, wrong),
         mistakes=mistakes(taxonomy, wrong, part, scores, columns),
-        sweep=sweep(taxonomy, closed, scores, columns, decided=report, lifted=True),
+        sweep=sweep(closed, scores, taxonomy, columns, decided=report, lifted=True),
         predicted=sets,
         rows=RowCounts.of(closed, sets),
     )
@@ -236,7 +236,7 @@ def _calibrated(
 def _fold_values(
     taxonomy: Taxonomy, truth: sp.csr_array, answers: Sequence[Answers]
 ) -> dict[str, list[float]]:
-    reports = [evaluate(taxonomy, truth[a.rows], a.sets) for a in answers]
+    reports = [evaluate(truth[a.rows], a.sets, taxonomy) for a in answers]
     return {name: [float(r[name]) for r in reports] for name in FIGURES}
 
 

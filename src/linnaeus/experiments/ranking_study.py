@@ -14,7 +14,7 @@ from linnaeus.metrics import permutation_test
 from linnaeus.metrics.display import table
 
 METRICS = (
-    "one_accuracy", "average_precision", "top_loss", "maximal_loss", "ranking_loss",
+    "top1_accuracy", "label_ranking_average_precision", "top_loss", "maximal_loss", "ranking_loss",
     "parent_accuracy",
 )  # fmt: skip
 SHORT = dict(zip(METRICS, ("acc", "prec", "top loss", "max loss", "rloss", "pacc"), strict=True))

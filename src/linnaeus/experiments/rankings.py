@@ -78,7 +78,7 @@ def cross_validate_ranking(
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
     >>> X, y = np.eye(3)[[0, 1, 2] * 4], np.array(["cat", "dog", "oak"] * 4)
     >>> study = cross_validate_ranking(FlatSVM(tax, random_state=0), X, y, tax, folds=2)
-    >>> study.mean("FlatSVM", "one_accuracy")
+    >>> study.mean("FlatSVM", "top1_accuracy")
     1.0
     """
     data = RankedRows.of(X, y, taxonomy)
@@ -312,8 +312,8 @@ def _measure(test: np.ndarray, scores: np.ndarray, data: RankedRows, loss: Any) 
     grown = data.taxonomy
     wide = (data.Y[test] @ _onto(grown)).astype(np.int8)
     return [
-        metrics.one_accuracy(wide, scores, grown),
-        metrics.average_precision(wide, scores, grown),
+        metrics.top1_accuracy(wide, scores, grown),
+        metrics.label_ranking_average_precision(wide, scores, grown),
         metrics.top_loss(wide, scores, grown, loss=loss),
         metrics.maximal_loss(wide, scores, grown, loss=loss),
         metrics.ranking_loss(wide, scores, grown),

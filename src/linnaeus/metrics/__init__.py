@@ -1,21 +1,25 @@
 """How good predictions are: metrics of label sets and of scores, tests, and a report."""
 
+from linnaeus.metrics.at_k import ndcg_at, precision_at, propensity_precision_at, recall_at
+from linnaeus.metrics.au_prc import au_prc
 from linnaeus.metrics.calibration import Calibration, calibration
 from linnaeus.metrics.counts import PRF
 from linnaeus.metrics.evaluate import evaluate
 from linnaeus.metrics.ranking import (
-    average_precision,
+    label_ranking_average_precision,
     maximal_loss,
-    one_accuracy,
     parent_accuracy,
-    precision_at,
     ranking_loss,
+    top1_accuracy,
     top_loss,
 )
 from linnaeus.metrics.report import Comparison, Report
+from linnaeus.metrics.scorers import scorer
 from linnaeus.metrics.sets import (
     hierarchical_f1,
     hierarchical_loss,
+    hierarchical_precision,
+    hierarchical_recall,
     macro_f1,
     micro_f1,
     precision_recall_f1,
@@ -43,26 +47,33 @@ __all__ = [
     "SignTest",
     "Sweep",
     "WilcoxonTest",
-    "average_precision",
+    "au_prc",
     "calibration",
     "count_wins",
     "evaluate",
     "hierarchical_f1",
     "hierarchical_loss",
+    "hierarchical_precision",
+    "hierarchical_recall",
+    "label_ranking_average_precision",
     "macro_f1",
     "maximal_loss",
     "micro_f1",
-    "one_accuracy",
+    "ndcg_at",
     "operating_point",
     "parent_accuracy",
     "permutation_test",
     "precision_at",
     "precision_recall_f1",
+    "propensity_precision_at",
     "ranking_loss",
+    "recall_at",
+    "scorer",
     "sign_test",
     "subscription_loss",
     "sweep",
     "symmetric_difference_loss",
+    "top1_accuracy",
     "top_loss",
     "wilcoxon_test",
     "zero_one_loss",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.metrics import plots
@@ -122,6 +123,8 @@ def calibration(
     """
     if bins < 1:
         raise UserError(f"bins is {bins}. Use 1 or more.")
+    if sp.issparse(probabilities):
+        raise UserError("Every class needs a probability. Use probabilities.toarray().")
     given = scored(Y_true, probabilities, taxonomy, classes)
     if taxonomy is not None and classes is None and given.scores.shape[1] == len(taxonomy):
         given = given._replace(true=taxonomy.closure(given.true))

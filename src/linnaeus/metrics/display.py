@@ -17,10 +17,17 @@ _SETS = (
     ("symmetric difference", "symmetric_difference_loss", ()),
 )
 _SCALINGS = ("unif", "sibl", "subtree")
-_RANKING = (
-    "one_accuracy", "average_precision", "parent_accuracy", "precision_at_3", "precision_at_5",
-    "ranking_loss", "maximal_loss", "top_loss",
-)  # fmt: skip
+_RANKING = {
+    "top1_accuracy": "top-1 accuracy",
+    "label_ranking_average_precision": "average precision",
+    "au_prc": "AU(PRC)",
+    "parent_accuracy": "parent accuracy",
+    "precision_at_3": "precision at 3",
+    "precision_at_5": "precision at 5",
+    "ranking_loss": "ranking loss",
+    "maximal_loss": "maximal loss",
+    "top_loss": "top loss",
+}
 _LEVEL = ("support", "precision", "recall", "f1", "macro_f1")
 
 
@@ -28,8 +35,8 @@ def report_text(report: Report) -> str:
     """The whole report: values, levels, sizes and the worst nodes."""
     values = report.metrics
     parts = [_head(values), "\n".join(_main_lines(values))]
-    if "one_accuracy" in values:
-        parts.append("\n".join(_line(_words(k), values[k]) for k in _RANKING if k in values))
+    if "top1_accuracy" in values:
+        parts.append("\n".join(_line(v, values[k]) for k, v in _RANKING.items() if k in values))
     parts.append(_records(report.levels, ("depth", "nodes", *_LEVEL)))
     if report.sizes is not None:
         parts.append(_records(report.sizes, ("train", "classes", *_LEVEL)))

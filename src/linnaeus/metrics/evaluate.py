@@ -6,8 +6,11 @@ Truth and predictions are closed upwards first. The values of a report are
         carry labels of their own in the truth; a label is one's own when no descendant of it is
         in the same set
     hierarchical_f1, precision and recall, losses, levels and the table of nodes: on closures
-    metrics of the ranking, where scores are given
+    metrics of the ranking, and au_prc, the area under the pooled precision-recall curve, where
+        scores are given
 
+The area leaves out, as the literature does, nodes that everything has: GO0003674, GO0005575,
+GO0008150, and an artificial top called root. The first level below such a top counts.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import losses
-from linnaeus.metrics import ranking
+from linnaeus.metrics import at_k, ranking
+from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.blocks import PerRow, averages
 from linnaeus.metrics.counts import PRF, count, macro, micro, prf
 from linnaeus.metrics.inputs import NodePair, Pair, Scored, node_pair, scored
@@ -29,9 +33,9 @@ from linnaeus.taxonomy import Taxonomy
 
 
 def evaluate(
-    taxonomy: Taxonomy,
     Y_true: Any,
     Y_pred: Any,
+    taxonomy: Taxonomy,
     scores: Any = None,
     *,
     train_counts: Any = None,
@@ -39,12 +43,13 @@ def evaluate(
 ) -> Report:
     """Compare predicted label sets, and scores where given, with the truth.
 
-    scores : (n_rows, n_classes), a column per leaf or per node, or per name in `classes`
+    scores : (n_rows, n_classes), a column per leaf or per node, or per name in `classes`; sparse
+        scores hold the best of every row, and what is absent has -inf
     train_counts : training examples per node, an array over the nodes or {name: count};
         gives the values by size of the classes
 
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
-    >>> report = evaluate(tax, [["cat"], ["poodle"]], [["cat"], ["dog"]])
+    >>> report = evaluate([["cat"], ["poodle"]], [["cat"], ["dog"]], tax)
     >>> report["micro_f1"], report["hierarchical_f1"]
     (0.666..., 0.888...)
     """
@@ -60,6 +65,8 @@ def evaluate(
     }
     if scores is not None:
         metrics.update(_ranking(_own_truth(given, closed, scores, classes), taxonomy))
+        rows = ScoredRows.of(closed.true, scores, taxonomy, classes)
+        metrics["au_prc"] = rows.area(counted(taxonomy))
     n_train = None if train_counts is None else node_counts(taxonomy, train_counts)
     nodes = prf(closed_counts)
     return Report(
@@ -145,8 +152,8 @@ def _ranking(given: Scored, taxonomy: Taxonomy) -> dict[str, float]:
     """All metrics of the scores, in one pass."""
     loss = losses.class_loss(None, taxonomy, given.classes)
     per_row: dict[str, PerRow] = {
-        "one_accuracy": ranking.accuracy_of,
-        "average_precision": ranking.precision_of,
+        "top1_accuracy": ranking.accuracy_of,
+        "label_ranking_average_precision": ranking.precision_of,
         "ranking_loss": ranking.misranked_share_of,
         "maximal_loss": ranking.maximal_of(loss),
         "top_loss": ranking.top_of(loss),
@@ -154,5 +161,5 @@ def _ranking(given: Scored, taxonomy: Taxonomy) -> dict[str, float]:
     }
     for k in (3, 5):
         if k <= given.scores.shape[1]:
-            per_row[f"precision_at_{k}"] = ranking.at_top(k)
+            per_row[f"precision_at_{k}"] = at_k.precision_of(k)
     return averages(per_row, given)

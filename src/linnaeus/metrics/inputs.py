@@ -1,4 +1,4 @@
-"""Label sets and scores in any form, as sparse indicators and dense blocks over the same classes.
+"""Label sets and scores in any form, as sparse indicators and matrices over the same classes.
 
 `linnaeus.labels` understands the forms. The classes are
 
@@ -43,10 +43,10 @@ class NodePair(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """Truth (CSR) and scores (dense) over the same rows and classes."""
+    """Truth (CSR) and scores (dense, or CSR with -inf for what is absent) over the same classes."""
 
     true: sp.csr_array
-    scores: np.ndarray
+    scores: Any
     classes: np.ndarray | None  # the node number of each column; None without a taxonomy
 
 
@@ -106,26 +106,38 @@ def scored(
     With a taxonomy these are its leaves when there are as many columns, else its nodes, else
     the names in `classes`. Labels that have no column are left out.
     """
-    if sp.issparse(scores):
-        raise UserError("Sparse scores leave open what the others are. Use scores.toarray().")
-    S = np.asarray(scores)
-    if S.ndim != 2 or S.dtype.kind not in "biuf":
-        raise UserError(
-            f"Scores must be numbers, a row per example and a column per class, but they have "
-            f"the shape {S.shape} and the type {S.dtype}."
-        )
+    S = score_matrix(scores)
     given = parse(Y_true, _checked(taxonomy))
     if taxonomy is None:
         true, columns = _truth_alone(given, S.shape[1], classes), None
     else:
         columns = score_columns(taxonomy, S.shape[1], classes)
         true = taxonomy.encode(given)[:, columns]
+    return Scored(same_rows(true, S), S, columns)
+
+
+def score_matrix(scores: Any) -> Any:
+    """Scores as a dense matrix, or as CSR with ascending columns, stored zeros kept."""
+    S: Any = sp.csr_array(scores) if sp.issparse(scores) else np.asarray(scores)
+    if S.ndim != 2 or S.dtype.kind not in "biuf":
+        raise UserError(
+            f"Scores must be numbers, a row per example and a column per class, but they have "
+            f"the shape {S.shape} and the type {S.dtype}."
+        )
+    if sp.issparse(S) and not S.has_canonical_format:
+        S = S.copy()
+        S.sum_duplicates()
+    return S
+
+
+def same_rows(true: sp.csr_array, S: Any) -> sp.csr_array:
+    """The truth, if it has as many rows as the scores."""
     if true.shape[0] != S.shape[0]:
         raise UserError(
             f"Y_true has {true.shape[0]} rows, but the scores have {S.shape[0]}. "
             f"Give one row of scores for every row of labels."
         )
-    return Scored(true, S, columns)
+    return true
 
 
 def score_columns(

@@ -1,20 +1,27 @@
 """Metrics of scores: ``metric(Y_true, scores, taxonomy=None, **options)``, [Cai2008] section 7.2.
 
 Scores have a row per example and a column per class: with a taxonomy its leaves, when there are
-as many columns, else its nodes; `classes` names the columns otherwise. F(y) is the score of
-class y, Y the true classes of an example, top the class with the highest score, ties to the
-lower number. A pair (y in Y, z not in Y) is misranked when F(y) <= F(z): ties are errors.
+as many columns, else its nodes; `classes` names the columns otherwise. They may be sparse, such as
+the k best of every row: what is absent has the score -inf (a zero that is stored is a score of 0).
+F(y) is the score of class y, Y the true classes of an example, top the class with the highest
+score, ties to the lower number. A pair (y in Y, z not in Y) is misranked when F(y) <= F(z): ties
+are errors.
 
-    one_accuracy       [top in Y]
-    average_precision  mean over y in Y of  #{r in Y: F(r) >= F(y)} / #{r: F(r) >= F(y)}
+    top1_accuracy      [top in Y]
+    label_ranking_average_precision
+                       mean over y in Y of  #{r in Y: F(r) >= F(y)} / #{r: F(r) >= F(y)}
     ranking_loss       misranked pairs / all pairs, or the sum of loss(y, z) over them   (3.15)
     maximal_loss       max of loss(y, z) over misranked pairs, 0 if there are none
     top_loss           0 if top in Y, else max over y in Y of loss(y, top)
     parent_accuracy    [top in Y, or shares a parent with some y in Y]
-    precision_at       share of Y among the k classes with the highest scores
+
+(`linnaeus.metrics.at_k` has those of the first k classes.) A class with the score -inf ranks last,
+together with all others that have it, and is never the top one; in a row without any other score
+nothing is right, and the top loss is the maximal loss.
 
 Values are means over the rows that have a label among the columns; with no such row the answer
-is NaN, and a warning says so.
+is NaN, and a warning says so. scikit-learn's label_ranking_average_precision_score and
+label_ranking_loss count a row without labels as perfect (1 and 0); here it is left out.
 """
 
 from __future__ import annotations
@@ -25,9 +32,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
 from linnaeus.losses import ClassLoss, class_loss
-from linnaeus.metrics.blocks import Block, PerRow, average
+from linnaeus.metrics.blocks import Block, LossEntries, PerRow, average
 from linnaeus.metrics.inputs import Scored, needed, scored
 from linnaeus.taxonomy import Taxonomy
 
@@ -35,14 +41,14 @@ Names = Sequence[Any] | None  # of the columns
 Loss = str | ClassLoss | Any  # as in `linnaeus.losses.class_loss`
 
 
-def one_accuracy(
+def top1_accuracy(
     Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """The share of rows whose top class is true."""
     return average(accuracy_of, scored(Y_true, scores, taxonomy, classes))
 
 
-def average_precision(
+def label_ranking_average_precision(
     Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
     """Of the classes ranked at least as high as a label, the share that is true."""
@@ -106,45 +112,39 @@ def parent_accuracy(
     return average(parent_of(taxonomy, given), given)
 
 
-def precision_at(
-    Y_true: Any, scores: Any, k: int = 1, taxonomy: Taxonomy | None = None, *, classes: Names = None
-) -> float:
-    """The share of true classes among the k with the highest scores, ties to the lower number."""
-    given = scored(Y_true, scores, taxonomy, classes)
-    if not 1 <= k <= given.scores.shape[1]:
-        raise UserError(
-            f"k is {k}, but there are {given.scores.shape[1]} classes. Use 1 to that number."
-        )
-    return average(at_top(k), given)
-
-
 def accuracy_of(block: Block) -> np.ndarray:
     return block.hit
 
 
 def precision_of(block: Block) -> np.ndarray:
-    n_above = block.above.sum(axis=1)
-    n_true_above = n_above - block.misranked.sum(axis=1)
-    return np.asarray(block.sum(n_true_above / n_above) / block.n_labels)
+    share = (block.n_above - block.n_wrong) / block.n_above
+    return np.asarray(block.sum(share) / block.n_labels)
 
 
 def misranked_share_of(block: Block) -> np.ndarray:
-    n_negative = block.scores.shape[1] - block.n_labels
-    n_pairs = np.maximum(block.n_labels * n_negative, 1)
-    return np.asarray(block.sum(block.misranked.sum(axis=1)) / n_pairs)
+    n_pairs = np.maximum(block.n_labels * (block.n_classes - block.n_labels), 1)
+    return np.asarray(block.sum(block.n_wrong) / n_pairs)
 
 
 def misranked_loss_of(loss: ClassLoss) -> PerRow:
-    return lambda block: block.sum((loss.rows(block.label) * block.misranked).sum(axis=1))
+    known = LossEntries.of(loss)
+    return lambda block: block.sum(block.summed(known))
 
 
 def maximal_of(loss: ClassLoss) -> PerRow:
-    return lambda block: block.max((loss.rows(block.label) * block.misranked).max(axis=1))
+    known = LossEntries.of(loss)
+    return lambda block: block.max(block.largest(known))
 
 
 def top_of(loss: ClassLoss) -> PerRow:
+    known = LossEntries.of(loss)
+
     def value(block: Block) -> np.ndarray:
-        return np.asarray(block.max(loss.pairs(block.label, block.top[block.row])) * ~block.hit)
+        top = block.top[block.row]
+        per_label = loss.pairs(block.label, np.maximum(top, 0))
+        if (top < 0).any():
+            per_label = np.where(top < 0, block.largest(known), per_label)
+        return np.asarray(block.max(per_label) * ~block.hit)
 
     return value
 
@@ -153,19 +153,9 @@ def parent_of(taxonomy: Taxonomy, given: Scored) -> PerRow:
     parents = _parent_sets(taxonomy)[given.classes]
 
     def value(block: Block) -> np.ndarray:
-        common = parents[block.label].multiply(parents[block.top[block.row]]).sum(axis=1)
-        return block.hit | (block.max(np.asarray(common)) > 0)
-
-    return value
-
-
-def at_top(k: int) -> PerRow:
-    def value(block: Block) -> np.ndarray:
-        S, q = block.scores, block.scores.shape[1]
-        kth = np.partition(S, q - k, axis=1)[:, q - k, None]
-        more, equal = kth < S, kth == S
-        first = np.cumsum(equal, axis=1) <= k - more.sum(axis=1, keepdims=True)
-        return np.asarray(((more | (equal & first)) & block.positive).sum(axis=1) / k)
+        top = block.top[block.row]
+        common = parents[block.label].multiply(parents[np.maximum(top, 0)]).sum(axis=1)
+        return block.hit | (block.max(np.where(top < 0, 0, np.asarray(common))) > 0)
 
     return value
 

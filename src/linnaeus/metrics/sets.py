@@ -18,7 +18,7 @@ import numpy as np
 from linnaeus import losses
 from linnaeus.errors import UserError
 from linnaeus.labels import parse
-from linnaeus.metrics.counts import Counts, count, macro, micro, prf
+from linnaeus.metrics.counts import PRF, Counts, count, macro, micro, prf
 from linnaeus.metrics.inputs import Pair, label_pair, node_pair
 from linnaeus.taxonomy import Taxonomy
 
@@ -33,7 +33,7 @@ def micro_f1(
     >>> micro_f1(["cat", "dog", "cat"], ["cat", "cat", "cat"])
     0.666...
     """
-    return _micro_f1(count(label_pair(Y_true, Y_pred, taxonomy)), zero)
+    return float(micro(count(label_pair(Y_true, Y_pred, taxonomy)), zero).f1)
 
 
 def macro_f1(
@@ -142,7 +142,31 @@ def hierarchical_f1(
     Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None, *, zero: float = 0.0
 ) -> float:
     """Micro F1 of the label sets closed upwards, roots included."""
-    return _micro_f1(count(node_pair(Y_true, Y_pred, taxonomy, "hierarchical_f1").closed()), zero)
+    return float(_closed(Y_true, Y_pred, taxonomy, "hierarchical_f1", zero).f1)
+
+
+def hierarchical_precision(
+    Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None, *, zero: float = 0.0
+) -> float:
+    """Of all predicted labels and the nodes above them, the share that is true.
+
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
+    >>> hierarchical_precision(["poodle"], ["dog"], tax)
+    1.0
+    """
+    return float(_closed(Y_true, Y_pred, taxonomy, "hierarchical_precision", zero).precision)
+
+
+def hierarchical_recall(
+    Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None, *, zero: float = 0.0
+) -> float:
+    """Of all true labels and the nodes above them, the share that is predicted.
+
+    >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
+    >>> hierarchical_recall(["poodle"], ["dog"], tax)
+    0.666...
+    """
+    return float(_closed(Y_true, Y_pred, taxonomy, "hierarchical_recall", zero).recall)
 
 
 def by_level(taxonomy: Taxonomy, counts: Counts, zero: float = 0.0) -> list[dict[str, Any]]:
@@ -164,8 +188,9 @@ def by_size(counts: Counts, n_train: np.ndarray, zero: float = 0.0) -> list[dict
     return out
 
 
-def _micro_f1(counts: Counts, zero: float) -> float:
-    return float(micro(counts, zero).f1)
+def _closed(Y_true: Any, Y_pred: Any, taxonomy: Any, metric: str, zero: float) -> PRF:
+    """The pooled values of the label sets closed upwards."""
+    return micro(count(node_pair(Y_true, Y_pred, taxonomy, metric).closed()), zero)
 
 
 def _record(counts: Counts, zero: float) -> dict[str, Any]:

@@ -86,9 +86,9 @@ class Sweep:
 
 
 def sweep(
-    taxonomy: Taxonomy,
     Y_true: Any,
     scores: Any,
+    taxonomy: Taxonomy,
     classes: Sequence[Any] | None = None,
     points: int = 25,
     decided: Any = None,
@@ -109,7 +109,7 @@ def sweep(
     Examples
     --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
-    >>> found = sweep(tax, [["cat"], ["dog"], ["oak"]], [[2, -1, 0], [1, 2, 0], [0, 0, 1.0]])
+    >>> found = sweep([["cat"], ["dog"], ["oak"]], [[2, -1, 0], [1, 2, 0], [0, 0, 1.0]], tax)
     >>> found.best["threshold"], round(found.best["f1"], 4)
     (1.0, 0.9231)
     """
@@ -137,7 +137,7 @@ def operating_point(
     if not isinstance(given, Report):
         if taxonomy is None or Y_true is None:
             raise UserError("Label sets need the taxonomy and the truth. Give both, or a Report.")
-        given = evaluate(taxonomy, Y_true, given)
+        given = evaluate(Y_true, given, taxonomy)
     values = given.metrics
     named = {key: float(values[f"hierarchical_{key}"]) for key in ("precision", "recall", "f1")}
     keys = ("depth", "precision", "recall", "f1")

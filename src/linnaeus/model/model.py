@@ -262,7 +262,7 @@ class Model:
         Report
         """
         return evaluate(
-            self.taxonomy, labels, closed, scores,
+            labels, closed, self.taxonomy, scores,
             train_counts=self.own_counts, classes=self.columns,
         )  # fmt: skip
 

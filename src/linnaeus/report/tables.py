@@ -17,7 +17,10 @@ from linnaeus.experiments import (
 from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.taxonomy import Taxonomy
 
-RANKING = {"one_accuracy": "one-accuracy", "average_precision": "average precision"}
+RANKING = {
+    "top1_accuracy": "top-1 accuracy",
+    "label_ranking_average_precision": "average precision",
+}
 
 
 def figure_rows(comparison: Comparison) -> list[dict[str, Any]]:

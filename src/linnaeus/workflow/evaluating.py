@@ -74,7 +74,7 @@ def evaluate(
         from linnaeus.metrics.sweep import sweep
 
         found = sweep(
-            model.taxonomy, examples.labels, scores, model.columns, decided=closed, lifted=True
+            examples.labels, scores, model.taxonomy, model.columns, decided=closed, lifted=True
         )
     return Evaluated(model, examples, report, found, closed, scores)
 
