@@ -45,6 +45,26 @@ def precision_at(
 ) -> float:
     """The share of true classes among the k with the highest scores.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    k : int, default=1
+        How many of the best classes count.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> precision_at([[1, 0, 1]], [[3.0, 2.0, 1.0]], k=2)
     0.5
     """
@@ -61,6 +81,26 @@ def recall_at(
 ) -> float:
     """The share of the true classes that are among the k with the highest scores.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    k : int, default=1
+        How many of the best classes count.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> recall_at([[1, 0, 1]], [[3.0, 2.0, 1.0]], k=1)
     0.5
     """
@@ -77,6 +117,26 @@ def ndcg_at(
 ) -> float:
     """The discounted gain of the first k classes, 1 for the best ranking.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    k : int, default=1
+        How many of the best classes count.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> round(ndcg_at([[0, 1, 1]], [[3.0, 2.0, 1.0]], k=3), 4)
     0.6934
     """
@@ -98,12 +158,32 @@ def propensity_precision_at(
 
     Parameters
     ----------
-    counts : training rows of each label: an array over the columns of the scores or over the
-        nodes, or {name: count}; by default those of `Y_true`
-    n_train : how many training rows there were; needed with `counts`
-    normalize : divide by the sum that the best ranking of every row reaches, as is usual in tables;
-        False gives the plain mean
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    k : int, default=1
+        How many of the best classes count.
+    counts : dict, array-like or None, default=None
+        Training rows of each label: an array over the columns of the scores or over the nodes, or
+        {name: count}; None for those of `Y_true`.
+    n_train : int or None, default=None
+        How many training rows there were; needed with `counts`.
+    normalize : bool, default=True
+        Whether to divide by the sum that the best ranking of every row reaches, as is usual in
+        tables; False gives the plain mean.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
 
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> Y, S = [[1, 0], [0, 1], [1, 0]], [[2.0, 1.0], [2.0, 1.0], [2.0, 1.0]]
     >>> propensity_precision_at(Y, S) < precision_at(Y, S)
     True

@@ -51,16 +51,30 @@ def au_prc(
 
     Parameters
     ----------
-    Y_true : label sets in any form; they are closed upwards
-    scores : (n_rows, n_classes), dense or sparse, a column per leaf or per node, or per name in
-        `classes`; they are closed upwards by the maximum
-    average : "pooled", "mean" or "weighted", see above; nodes that are never true are left out of
-        the means
-    roots : False leaves the roots out
+    Y_true : array-like, sparse matrix or list of lists
+        Label sets in any form; they are closed upwards.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; they are closed upwards by the
+        maximum.
+    taxonomy : Taxonomy
+        The taxonomy.
+    average : {'pooled', 'mean', 'weighted'}, default='pooled'
+        AU(PRC), AUPRC-mean and AUPRC-weighted; nodes that are never true are left out of the
+        means.
+    roots : bool, default=True
+        Whether the roots count.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
 
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
     >>> round(au_prc(["cat", "dog", "oak"], [[2, -1, 0], [1, 2, 0], [0, 0, 1.0]], tax), 4)
-    0.95
+    0.9524
     """
     if average not in AVERAGES:
         raise UserError(f"average={average!r} is not known. Use one of: {', '.join(AVERAGES)}.")

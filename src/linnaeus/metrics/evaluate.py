@@ -43,11 +43,29 @@ def evaluate(
 ) -> Report:
     """Compare predicted label sets, and scores where given, with the truth.
 
-    scores : (n_rows, n_classes), a column per leaf or per node, or per name in `classes`; sparse
-        scores hold the best of every row, and what is absent has -inf
-    train_counts : training examples per node, an array over the nodes or {name: count};
-        gives the values by size of the classes
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy
+        The taxonomy.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes) or None, default=None
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf. None for none.
+    train_counts : dict, array-like of shape (n_nodes,) or None, default=None
+        Training examples per node, an array or {name: count}; gives the values by size of the
+        classes.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
 
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> report = evaluate([["cat"], ["poodle"]], [["cat"], ["dog"]], tax)
     >>> report["micro_f1"], report["hierarchical_f1"]

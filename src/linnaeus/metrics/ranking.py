@@ -44,14 +44,48 @@ Loss = str | ClassLoss | Any  # as in `linnaeus.losses.class_loss`
 def top1_accuracy(
     Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
-    """The share of rows whose top class is true."""
+    """The share of rows whose top class is true.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+    """
     return average(accuracy_of, scored(Y_true, scores, taxonomy, classes))
 
 
 def label_ranking_average_precision(
     Y_true: Any, scores: Any, taxonomy: Taxonomy | None = None, *, classes: Names = None
 ) -> float:
-    """Of the classes ranked at least as high as a label, the share that is true."""
+    """Of the classes ranked at least as high as a label, the share that is true.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+    """
     return average(precision_of, scored(Y_true, scores, taxonomy, classes))
 
 
@@ -66,7 +100,26 @@ def ranking_loss(
 ) -> float:
     """The share of misranked pairs, or with normalize=False the sum of their class losses.
 
-    loss : as in `linnaeus.losses.class_loss`; matters with normalize=False only
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    normalize : bool, default=True
+        Whether to give the share of misranked pairs; else the sum of their class losses.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+        Matters with normalize=False only.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
     """
     given = scored(Y_true, scores, taxonomy, classes)
     if normalize:
@@ -82,7 +135,26 @@ def maximal_loss(
     loss: Loss = None,
     classes: Names = None,
 ) -> float:
-    """The largest class loss among the misranked pairs; the half distance if not said."""
+    """The largest class loss among the misranked pairs; the half distance if not said.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+    """
     given = scored(Y_true, scores, taxonomy, classes)
     return average(maximal_of(pair_loss(loss, given, taxonomy)), given)
 
@@ -95,7 +167,26 @@ def top_loss(
     loss: Loss = None,
     classes: Names = None,
 ) -> float:
-    """How far the top class is from the farthest label, 0 if it is one."""
+    """How far the top class is from the farthest label, 0 if it is one.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    loss : str, ClassLoss, array-like or None, default=None
+        Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
+    """
     given = scored(Y_true, scores, taxonomy, classes)
     return average(top_of(pair_loss(loss, given, taxonomy)), given)
 
@@ -106,6 +197,22 @@ def parent_accuracy(
     """The share of rows whose top class is true, or shares a parent with a true class.
 
     Several roots have a virtual parent in common.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`; what a sparse matrix lacks has
+        -inf.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+
+    Returns
+    -------
+    float
     """
     taxonomy = needed(taxonomy, "parent_accuracy")
     given = scored(Y_true, scores, taxonomy, classes)

@@ -41,9 +41,16 @@ def scorer(name: str, taxonomy: Taxonomy | None = None, **options: Any) -> Score
 
     Parameters
     ----------
-    name : one of the metrics of `linnaeus.metrics` that give one number; losses are negated
-    taxonomy : the taxonomy, if there is one
-    options : of the metric, such as k=5
+    name : str
+        One of the metrics of `linnaeus.metrics` that give one number; losses are negated.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy, if there is one.
+    **options : dict
+        Options of the metric, such as k=5.
+
+    Returns
+    -------
+    Scorer
 
     Examples
     --------

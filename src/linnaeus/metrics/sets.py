@@ -30,6 +30,23 @@ def micro_f1(
 ) -> float:
     """F1 of the pooled counts of all classes.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    zero : float, default=0.0
+        The value where nothing is true and nothing predicted.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> micro_f1(["cat", "dog", "cat"], ["cat", "cat", "cat"])
     0.666...
     """
@@ -46,10 +63,25 @@ def macro_f1(
 ) -> float:
     """The mean of the F1 of the classes.
 
-    over : "all" classes, those with "support" (a true label), or the "union" of those that are
-        true or predicted somewhere
-    zero : the F1 of a class that is neither
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    over : {'all', 'support', 'union'}, default='all'
+        All classes, those with a true label, or those that are true or predicted somewhere.
+    zero : float, default=0.0
+        The F1 of a class that is neither true nor predicted.
 
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> macro_f1(["cat", "dog", "cat"], ["cat", "cat", "cat"])
     0.4
     """
@@ -68,11 +100,28 @@ def precision_recall_f1(
 ) -> Any:
     """Precision, recall and F1, pooled or in parts.
 
-    by : None, the pooled values, a `PRF` of numbers;
-        "node", one value per class, a `PRF` of arrays;
-        "level", a dict per depth of the taxonomy, on closures: micro values and macro F1;
-        "support", a dict per number of training positives: 1-5, 6-10, 11-20, 21-50, 51-100
-        and more, with the counts given as `train_counts` (per class) or by `Y_train`
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    by : {'node', 'level', 'support'} or None, default=None
+        None, the pooled values; 'node', one value per class; 'level', a dict per depth of the
+        taxonomy, on closures: micro values and macro F1; 'support', a dict per number of training
+        positives: 1-5, 6-10, 11-20, 21-50, 51-100 and more.
+    train_counts : dict, array-like of shape (n_classes,) or None, default=None
+        For 'support', training positives per class.
+    Y_train : array-like, sparse matrix, list of lists or None, default=None
+        For 'support', the training labels instead.
+    zero : float, default=0.0
+        The value where nothing is true and nothing predicted.
+
+    Returns
+    -------
+    PRF or list of dict
     """
     if by == "level":
         closed = node_pair(Y_true, Y_pred, taxonomy, 'precision_recall_f1(by="level")').closed()
@@ -89,14 +138,42 @@ def precision_recall_f1(
 
 
 def zero_one_loss(Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None) -> float:
-    """The share of rows with any wrong label."""
+    """The share of rows with any wrong label.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+
+    Returns
+    -------
+    float
+    """
     pair = label_pair(Y_true, Y_pred, taxonomy)
     wrong = losses.difference(pair.true, pair.pred)
     return float(np.mean(np.diff(wrong.indptr) > 0))
 
 
 def symmetric_difference_loss(Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None) -> float:
-    """The mean number of labels that are missing or too many."""
+    """The mean number of labels that are missing or too many.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+
+    Returns
+    -------
+    float
+    """
     pair = label_pair(Y_true, Y_pred, taxonomy)
     wrong = losses.difference(pair.true, pair.pred)
     return float(wrong.nnz / wrong.shape[0])
@@ -112,8 +189,22 @@ def hierarchical_loss(
 ) -> float:
     """The mean loss that counts a wrong label only where what is above it is right.
 
-    scaling : "unif", "sibl" or "subtree", the weight of a node
-    ancestors : "parent" (H~) or "all" (H); the same where the sets are closed upwards
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    scaling : {'unif', 'sibl', 'subtree'}, default='unif'
+        The weight of a node.
+    ancestors : {'parent', 'all'}, default='parent'
+        H~ or H; the same where the sets are closed upwards.
+
+    Returns
+    -------
+    float
     """
     tax, true, pred = node_pair(Y_true, Y_pred, taxonomy, "hierarchical_loss")
     first = losses.first_errors(losses.difference(true, pred), tax, ancestors)
@@ -131,8 +222,24 @@ def subscription_loss(
 ) -> float:
     """The mean volume of what is missed and added, labels and everything above them.
 
-    volumes : {name: s}, an array over the nodes, or None for 1 each
-    c_miss, c_false : the cost of a missed, and of an added, unit of volume
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    volumes : dict, array-like of shape (n_nodes,) or None, default=None
+        Volume of each node, {name: s} (0 for a node not named); None for 1 each.
+    c_miss : float, default=1.0
+        What missing a unit of volume costs.
+    c_false : float, default=1.0
+        What wrongly assigning a unit of volume costs.
+
+    Returns
+    -------
+    float
     """
     tax, true, pred = node_pair(Y_true, Y_pred, taxonomy, "subscription_loss")
     return float(losses.set_loss(true, pred, tax, volumes, c_miss, c_false).mean())
@@ -141,7 +248,23 @@ def subscription_loss(
 def hierarchical_f1(
     Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None = None, *, zero: float = 0.0
 ) -> float:
-    """Micro F1 of the label sets closed upwards, roots included."""
+    """Micro F1 of the label sets closed upwards, roots included.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    zero : float, default=0.0
+        The value where nothing is true and nothing predicted.
+
+    Returns
+    -------
+    float
+    """
     return float(_closed(Y_true, Y_pred, taxonomy, "hierarchical_f1", zero).f1)
 
 
@@ -150,6 +273,23 @@ def hierarchical_precision(
 ) -> float:
     """Of all predicted labels and the nodes above them, the share that is true.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    zero : float, default=0.0
+        The value where nothing is true and nothing predicted.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> hierarchical_precision(["poodle"], ["dog"], tax)
     1.0
@@ -162,6 +302,23 @@ def hierarchical_recall(
 ) -> float:
     """Of all true labels and the nodes above them, the share that is predicted.
 
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : array-like, sparse matrix or list of lists
+        Predicted labels, in any form.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    zero : float, default=0.0
+        The value where nothing is true and nothing predicted.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("dog", "poodle")])
     >>> hierarchical_recall(["poodle"], ["dog"], tax)
     0.666...

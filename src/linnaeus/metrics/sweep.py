@@ -35,12 +35,15 @@ class Sweep:
 
     Attributes
     ----------
-    points : a dict per threshold, ascending: threshold, precision, recall, f1, labels_per_row
-        (the most specific), empty_rows (the share of rows with no label), and levels: a list of
-        depth, precision, recall, f1
-    best : overall the threshold with the best F1, with precision, recall and f1; and levels: the
-        same for every depth (its own best threshold)
-    decided : the values of the label sets that the rule in use decided on, where given
+    points : list of dict
+        A dict per threshold, ascending: threshold, precision, recall, f1, labels_per_row (the most
+        specific), empty_rows (the share of rows with no label), and levels: a list of depth,
+        precision, recall, f1.
+    best : dict
+        Overall the threshold with the best F1, with precision, recall and f1; and levels: the same
+        for every depth (its own best threshold).
+    decided : dict or None
+        The values of the label sets that the rule in use decided on, where given.
     """
 
     points: list[dict[str, Any]]
@@ -48,7 +51,13 @@ class Sweep:
     decided: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for JSON."""
+        """Everything as plain values, for JSON.
+
+        Returns
+        -------
+        dict
+            Plain numbers, texts, lists and dicts, fit for JSON.
+        """
         return plain_dict({"points": self.points, "best": self.best, "decided": self.decided})
 
     def __str__(self) -> str:
@@ -68,6 +77,15 @@ class Sweep:
         """Precision against recall by level; written as PNG if a path is given.
 
         Stars are the best thresholds, dots what the rule in use decided.
+
+        Parameters
+        ----------
+        path : str, Path or None, default=None
+            File to write as PNG; None for none.
+
+        Returns
+        -------
+        matplotlib figure
         """
         figure = plots.empty("Sweep.plot", 7, 5)
         axes = figure.subplots()
@@ -99,12 +117,25 @@ def sweep(
 
     Parameters
     ----------
-    Y_true : label sets in any form; they are closed upwards
-    scores : (n, n_classes), a column per leaf or per node, or per name in `classes`
-    points : how many thresholds to show
-    decided : label sets, or the report on them: what the rule in use decided on the same rows
-    lifted : whether a node takes the highest score at or below it; None: unless every node has a
-        score. Scores of all nodes that are not lifted may give sets that are not closed.
+    Y_true : array-like, sparse matrix or list of lists
+        Label sets in any form; they are closed upwards.
+    scores : {array-like, sparse matrix} of shape (n_rows, n_classes)
+        A column per leaf or per node, or per name in `classes`.
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : sequence or None, default=None
+        Names of the columns of the scores; None for the leaves or the nodes.
+    points : int, default=25
+        How many thresholds to show.
+    decided : Report, array-like, sparse matrix, list of lists or None, default=None
+        Label sets, or the report on them: what the rule in use decided on the same rows.
+    lifted : bool or None, default=None
+        Whether a node takes the highest score at or below it; None: unless every node has a score.
+        Scores of all nodes that are not lifted may give sets that are not closed.
+
+    Returns
+    -------
+    Sweep
 
     Examples
     --------
@@ -132,7 +163,18 @@ def operating_point(
 ) -> dict[str, Any]:
     """Where label sets lie among the thresholds: the values of one point of a `Sweep`.
 
-    given : a `Report`, or label sets, with the taxonomy and the truth
+    Parameters
+    ----------
+    given : Report, array-like, sparse matrix or list of lists
+        A report; or label sets, with the taxonomy and the truth.
+    taxonomy : Taxonomy or None, default=None
+        The taxonomy; None for classes without a hierarchy.
+    Y_true : array-like, sparse matrix, list of lists or None, default=None
+        True labels, in any form.
+
+    Returns
+    -------
+    dict
     """
     if not isinstance(given, Report):
         if taxonomy is None or Y_true is None:
