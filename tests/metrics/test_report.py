@@ -221,3 +221,13 @@ def test_thousands_of_rows_and_nodes_take_a_moment():
     report = evaluate(Y, U, tax)
     expected = np.mean(Y.indices == U.indices)
     assert np.isclose(report["micro_f1"], expected)
+
+
+def test_a_notebook_shows_tables_and_the_picture(tax, monkeypatch):
+    report = evaluate(TRUE, PRED, tax, np.eye(4, 3), train_counts=[9] * 6)
+    page = report._repr_html_()
+    assert page.count("<table>") == 4
+    assert "<td>AU(PRC)</td>" in page and "<td>Bees</td>" in page
+    assert 'src="data:image/png;base64,' in page
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "<img" not in report._repr_html_()

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.explanation.sources import weights_of
-from linnaeus.explanation.spans import Occurrences, Piece, occurrences
+from linnaeus.explanation.spans import Occurrences, Piece
+from linnaeus.explanation.subject import Subject
 from linnaeus.explanation.verdict import Judge
 from linnaeus.explanation.weights import Row, Share, Weights
 from linnaeus.model import Model
@@ -159,6 +159,8 @@ class Explanation:
         Titles of the nodes that are named, where they differ from the names.
     text : str or None
         The text that was explained.
+    additive : bool
+        Whether the score of a node is the sum of its contributions.
     """
 
     labels: tuple[Any, ...]
@@ -169,6 +171,13 @@ class Explanation:
     note: str
     titles: dict[Any, str]
     text: str | None = None
+    additive: bool = True
+
+    def _repr_html_(self) -> str:
+        """The explanation in a notebook, with coloured words."""
+        from linnaeus.explanation.html import explanation_fragment
+
+        return explanation_fragment(self)
 
     def title(self, name: Any) -> str:
         """The title of a node, or its name.
@@ -218,16 +227,33 @@ def text_keys(values: dict[Any, Any]) -> dict[str, Any]:
 
 
 def explain(
-    model: Model, input: Any, top: int = 10, nodes: Iterable[Any] | None = None
+    model: Any,
+    x: Any,
+    feature_names: Sequence[Any] | None = None,
+    *,
+    top: int = 10,
+    nodes: Iterable[Any] | None = None,
 ) -> Explanation:
-    """Why the model decides as it does about one example.
+    """Why a model decides as it does about one example.
+
+    The contributions add up: of every node with a score, `own`, what is `inherited` and the
+    `intercept` of its reason sum to the score of the model for that node, feature by feature
+    (`additive`). Estimators of which this is not true say so: TopDown, OrthogonalTransfer and
+    HierarchicalRLS explain each step given its parent, CorrelatedMNL its linear predictor, with
+    the rest to the score in `rest`. With a kernel, training examples take the place of features.
 
     Parameters
     ----------
-    model : Model
-        A trained model.
-    input : str or array-like of shape (n_features,)
-        A text, or a row of features as the model's tables have them.
+    model : Model or object
+        A `Model`, a fitted estimator of linnaeus, a scikit-learn Pipeline (or search) that ends in
+        one, or a decision around any of these.
+    x : str, array-like, sparse matrix, Series or DataFrame
+        One example: a row of features as an array, a sparse row, a series or a data frame with one
+        row; or a text, where the first step takes texts.
+    feature_names : sequence of str or None, default=None
+        Names of the features, of those that the estimator sees or of those that go into the
+        pipeline; None asks the steps (get_feature_names_out) or the estimator (feature_names_in_),
+        else they are x0, x1, ...
     top : int, default=10
         How many features to tell for each node, the strongest first.
     nodes : iterable or None, default=None
@@ -249,16 +275,15 @@ def explain(
     """
     if top < 1:
         raise UserError(f"top is {top}. Use a positive number of features.")
-    text = input if isinstance(input, str) else None
-    X = model.transform(_one_row(model, input))
-    scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
-    closed = model.decide(X, scores)
+    subject = Subject(model, feature_names)
+    model, text = subject.model, x if isinstance(x, str) else None
+    X, scores, closed = subject.scores_and_sets(x)
     tax, asked = model.taxonomy, list(dict.fromkeys(nodes or ()))
     specific = set(tax.most_specific(closed).indices.tolist())
     on = set(closed.indices[closed.data != 0].tolist())
     shown = on | {int(u) for name in asked for u in tax.numbers(tax.ancestors(_real(model, name)))}
     weights = weights_of(model.estimator)
-    teller = _Teller(model, weights, weights.row(X), scores.ravel(), text, top)
+    teller = _Teller(subject, weights, weights.row(X), scores, text, top)
     told = tuple(
         teller.tell(v, v in on, v in specific, tax.nodes[v] in asked) for v in sorted(shown)
     )
@@ -266,6 +291,7 @@ def explain(
         labels=tuple(model.names(closed)[0]), nodes=told,
         method=str(model.about.get("method", type(model.estimator).__name__)), rule=model.rule_name,
         kind=weights.kind, note=weights.note, titles=_titles(model, told), text=text,
+        additive=not (weights.steps or weights.note),
     )  # fmt: skip
 
 
@@ -282,20 +308,6 @@ def _titles(model: Model, nodes: Sequence[NodeReason]) -> dict[Any, str]:
     return {name: titles[name] for name in named if name in titles}
 
 
-def _one_row(model: Model, input: Any) -> Any:
-    """The input as the rows that the model's features take."""
-    wants_table = hasattr(model.features, "n_features_in_")
-    if isinstance(input, str):
-        if wants_table:
-            raise UserError(
-                "The model was trained on features, but a text is given. Give a row of features."
-            )
-        return [input]
-    if not wants_table:
-        raise UserError("The model was trained on texts, but a row is given. Give a text.")
-    return sp.csr_array(input) if sp.issparse(input) else np.atleast_2d(np.asarray(input))
-
-
 def _real(model: Model, name: Any) -> Any:
     model.taxonomy.index(name)  # an unknown node is an error that names it
     return name
@@ -304,15 +316,14 @@ def _real(model: Model, name: Any) -> Any:
 class InputNames:
     """The names of features, or of training examples by their numbers from 1."""
 
-    def __init__(self, model: Model, weights: Weights) -> None:
-        examples = weights.kind == "examples"
-        self._names = None if examples else model.features.get_feature_names_out()
+    def __init__(self, names: Sequence[str] | None, weights: Weights) -> None:
+        self._names, self._kind = names, weights.kind
 
     def of(self, numbers: Iterable[int]) -> list[str]:
         """Of the inputs with these numbers."""
-        if self._names is None:
+        if self._kind == "examples":
             return [f"example {i + 1}" for i in numbers]
-        return [str(self._names[i]) for i in numbers]
+        return [f"x{i}" if self._names is None else self._names[i] for i in numbers]
 
 
 class _Told(NamedTuple):
@@ -327,16 +338,17 @@ class _Teller:
     """Takes the scores of one example apart."""
 
     def __init__(
-        self, model: Model, weights: Weights, row: Row, scores: np.ndarray, text: str | None,
+        self, subject: Subject, weights: Weights, row: Row, scores: np.ndarray, text: str | None,
         top: int,
     ) -> None:  # fmt: skip
-        self.model, self.weights, self.row, self.scores, self.top = model, weights, row, scores, top
-        self.judge = Judge(model, scores)
-        self.column = {name: j for j, name in enumerate(model.columns)}
-        self.names = InputNames(model, weights).of(row.columns.tolist())
-        self.found: Occurrences | None = None
+        self.model, self.weights, self.row = subject.model, weights, row
+        self.scores, self.top = scores, top
+        self.judge = Judge(self.model, scores)
+        self.column = {name: j for j, name in enumerate(subject.columns)}
+        self.names = InputNames(subject.names, weights).of(row.columns.tolist())
+        self.found: tuple[Occurrences, dict[int, int]] | None = None
         if text is not None and weights.kind == "features":
-            self.found = occurrences(model.features, text)
+            self.found = subject.occurrences(text)
 
     def tell(self, v: int, on: bool, label: bool, asked: bool) -> NodeReason:
         """About one node."""
@@ -374,8 +386,9 @@ class _Teller:
             rest = 0.0
         pieces: tuple[Piece, ...] = ()
         if self.found is not None:
-            by_column = dict(zip(self.row.columns.tolist(), total.tolist(), strict=True))
-            pieces = tuple(self.found.pieces(by_column))
+            found, feature = self.found
+            by_feature = dict(zip(self.row.columns.tolist(), total.tolist(), strict=True))
+            pieces = tuple(found.pieces({c: by_feature.get(j, 0.0) for c, j in feature.items()}))
         return Reason(
             score=score, own=float(sums[0]), inherited=by_source(share.sources, sums),
             intercept=intercept,

@@ -42,9 +42,31 @@ def explanation_html(found: Explanation) -> str:
     -------
     str
     """
-    labels = ", ".join(map(found.title, found.labels)) or "no label"
+    return _page(f"Why {_labels(found)}?", _body(found))
+
+
+def explanation_fragment(found: Explanation) -> str:
+    """The same as a part of a page, such as a notebook."""
+    return f'<div class="linnaeus"><style>{_scoped(STYLE)}</style>{"".join(_body(found))}</div>'
+
+
+def _scoped(style: str) -> str:
+    """The rules for what is inside the part only; not those of a whole page."""
+    rules = [rule.strip() for rule in style.replace("\n", " ").split("}") if rule.strip()]
+    inside = [rule for rule in rules if not rule.startswith("body")]
+    return " ".join(
+        ", ".join(f".linnaeus {s.strip()}" for s in selectors.split(",")) + " {" + rest + "}"
+        for selectors, rest in (rule.split("{", 1) for rule in inside)
+    )
+
+
+def _labels(found: Explanation) -> str:
+    return ", ".join(map(found.title, found.labels)) or "no label"
+
+
+def _body(found: Explanation) -> list[str]:
     lines = [
-        f"<h1>{escape(labels)}</h1>",
+        f"<h1>{escape(_labels(found))}</h1>",
         f'<p class="muted">Method {escape(found.method)}, decision rule {escape(found.rule)}. '
         "Green counts for a node, red against it.</p>",
         *_overview(found.nodes),
@@ -52,7 +74,7 @@ def explanation_html(found: Explanation) -> str:
     ]
     if found.note:
         lines.append(f'<p class="muted">Where a rest is given, {escape(found.note)}.</p>')
-    return _page(f"Why {labels}?", lines)
+    return lines
 
 
 def _overview(nodes: Sequence[NodeReason]) -> Iterable[str]:

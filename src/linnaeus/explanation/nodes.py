@@ -10,6 +10,7 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.explanation.explain import InputNames, by_source, text_keys
 from linnaeus.explanation.sources import weights_of
+from linnaeus.explanation.subject import Subject
 from linnaeus.explanation.weights import Share, Weights
 from linnaeus.model import Model
 
@@ -185,7 +186,7 @@ def explain_node(model: Model, node: Any, top: int = 15) -> NodeExplanation:
     v = tax.index(node)
     weights = weights_of(model.estimator)
     shares = weights.shares(node, inner=True) if weights.knows(node) else []
-    names = InputNames(model, weights)
+    names = InputNames(Subject(model).names, weights)
     siblings = _siblings(model, node)
     return NodeExplanation(
         node=node, title=tax.title(node), path=_path(model, node), parents=tax.parents(node),

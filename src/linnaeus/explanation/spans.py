@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer
 
 from linnaeus.text import ENGLISH, SpectrumVectorizer, TfidfVectorizer, ngrams
 
@@ -98,7 +99,11 @@ def occurrences(vectorizer: Any, text: str) -> Occurrences | None:
         lengths = sorted({len(term) for term in vectorizer.vocabulary_})
         characters = [(i, i + 1) for i in range(len(text))]
         return _found(text, list(text), characters, lengths, "", vectorizer.vocabulary_)
-    if not isinstance(vectorizer, TfidfVectorizer) or callable(vectorizer.analyzer):
+    if isinstance(vectorizer, CountVectorizer):  # scikit-learn's, of which TF-IDF is a kind
+        own = (vectorizer.preprocessor, vectorizer.tokenizer, vectorizer.strip_accents)
+        if vectorizer.analyzer not in ("word", "char") or own != (None, None, None):
+            return None
+    elif not isinstance(vectorizer, TfidfVectorizer) or callable(vectorizer.analyzer):
         return None
     shortest, longest = vectorizer.ngram_range
     chars = vectorizer.analyzer == "char"
@@ -134,7 +139,7 @@ def _hashed(vectorizer: TfidfVectorizer, terms: set[str]) -> dict[str, int]:
 
 
 def _characters(vectorizer: TfidfVectorizer, text: str) -> tuple[list[str], list[Span]]:
-    folded, origin = _folded(text, vectorizer.lowercase)
+    folded, origin = _folded(vectorizer, text)
     return list(folded), [(i, i + 1) for i in origin]
 
 
@@ -142,7 +147,9 @@ def _words(vectorizer: TfidfVectorizer, text: str) -> tuple[list[str], list[Span
     """The words that are not stop words, and where they are in the text."""
     stop = vectorizer.stop_words
     left_out = frozenset(ENGLISH if stop == "english" else stop or ())
-    folded, origin = _folded(text, vectorizer.lowercase)
+    if isinstance(vectorizer, CountVectorizer):
+        left_out = vectorizer.get_stop_words() or frozenset()
+    folded, origin = _folded(vectorizer, text)
     words, spans = [], []
     for word, start, end in _matches(vectorizer.token_pattern, folded):
         if word and word not in left_out:
@@ -159,9 +166,10 @@ def _matches(pattern: str, text: str) -> Iterator[tuple[str, int, int]]:
         yield (match.group(group) or "", *match.span(group))
 
 
-def _folded(text: str, lowercase: bool) -> tuple[str, list[int]]:
+def _folded(vectorizer: Any, text: str) -> tuple[str, list[int]]:
     """A text with its case folded, and for every character which one it comes from."""
-    if not lowercase:
+    if not vectorizer.lowercase:
         return text, list(range(len(text)))
-    parts = [c.casefold() for c in text]
+    lower = isinstance(vectorizer, CountVectorizer)
+    parts = [c.lower() if lower else c.casefold() for c in text]
     return "".join(parts), [i for i, part in enumerate(parts) for _ in part]

@@ -1,10 +1,15 @@
-"""Reports as text: aligned tables, for a terminal or a colleague."""
+"""Reports as text: aligned tables, for a terminal or a colleague; and as HTML, for notebooks."""
 
 from __future__ import annotations
 
+import base64
+import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
+
+from linnaeus.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from linnaeus.metrics.report import Comparison, Report
@@ -37,14 +42,49 @@ def report_text(report: Report) -> str:
     parts = [_head(values), "\n".join(_main_lines(values))]
     if "top1_accuracy" in values:
         parts.append("\n".join(_line(v, values[k]) for k, v in _RANKING.items() if k in values))
-    parts.append(_records(report.levels, ("depth", "nodes", *_LEVEL)))
+    return "\n\n".join([*parts, *(table(*found) for found in _tables(report))])
+
+
+def report_html(report: Report) -> str:
+    """The same as a part of a page, with the picture where it can be drawn."""
+    values = report.metrics
+    names = {key: _RANKING.get(key, _words(key)) for key in values}
+    rows = [[names[k], v] for k, v in values.items() if isinstance(v, float)]
+    tables = [(["metric", "value"], rows), *_tables(report)]
+    return f"<p>{escape(_head(values))}</p>{_picture(report)}{''.join(map(_html, tables))}"
+
+
+Table = tuple[list[str], list[list[Any]]]  # head and rows
+
+
+def _tables(report: Report) -> Iterator[Table]:
+    """By level, by size, and the worst nodes."""
+    yield _records(report.levels, ("depth", "nodes", *_LEVEL))
     if report.sizes is not None:
-        parts.append(_records(report.sizes, ("train", "classes", *_LEVEL)))
+        yield _records(report.sizes, ("train", "classes", *_LEVEL))
     worst = [r for r in report.worst(5) if r["f1"] < 1]
     if worst:
         rows = [[r["title"], r["support"], r["precision"], r["recall"], r["f1"]] for r in worst]
-        parts.append(table(["worst nodes", "support", "precision", "recall", "F1"], rows))
-    return "\n\n".join(parts)
+        yield ["worst nodes", "support", "precision", "recall", "F1"], rows
+
+
+def _html(found: Table) -> str:
+    head, rows = found
+    heading = "".join(f"<th>{escape(name)}</th>" for name in head)
+    cells = ("".join(f"<td>{escape(_cell(value))}</td>" for value in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table><thead><tr>{heading}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _picture(report: Report) -> str:
+    """The plot of the report inline, or nothing without matplotlib."""
+    written = io.BytesIO()
+    try:
+        report.plot().savefig(written, format="png", dpi=72)
+    except MissingExtraError:
+        return ""
+    data = base64.b64encode(written.getvalue()).decode()
+    return f'<img alt="F1 by level and by size" src="data:image/png;base64,{data}">'
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -97,8 +137,8 @@ def _line(name: str, value: Any, extra: str = "") -> str:
     return f"{name:<22}{_cell(value)}{f'   ({extra})' if extra else ''}"
 
 
-def _records(records: list[dict[str, Any]], keys: Sequence[str]) -> str:
-    return table([_words(k) for k in keys], [[r[k] for k in keys] for r in records])
+def _records(records: list[dict[str, Any]], keys: Sequence[str]) -> Table:
+    return [_words(k) for k in keys], [[r[k] for k in keys] for r in records]
 
 
 def _words(key: str) -> str:

@@ -70,6 +70,10 @@ class Report(Mapping[str, Any]):
     def __str__(self) -> str:
         return display.report_text(self)
 
+    def _repr_html_(self) -> str:
+        """The report in a notebook: tables, and the picture where matplotlib is there."""
+        return display.report_html(self)
+
     @cached_property
     def _plain(self) -> dict[str, Any]:
         sizes = {} if self.sizes is None else {"sizes": self.sizes}

@@ -54,7 +54,8 @@ def explain(
     if rule is not None:
         model = model.with_rule(rule)
     named = [node_named(model, name) for name in why_not]
-    found = explain_input(model, _input(model, place) if place else text, top, named)
+    example = _input(model, place) if place else text
+    found = explain_input(model, example, top=top, nodes=named)
     if html is not None:
         _write(html, explanation_html(found))
     return found
