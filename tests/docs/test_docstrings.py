@@ -23,7 +23,7 @@ CODES = {  # of numpydoc.validate
     "PR01", "PR02", "PR03", "PR04", "PR05", "PR07", "PR08", "PR09", "PR10",  # parameters
     "RT01", "RT02", "YD01",  # what comes back; the summary may have said what it means
 }  # fmt: skip
-APART = ("errors", "labels", "metrics")  # vocabulary of our own modules; under way
+APART = ("errors", "labels", "metrics")  # the vocabulary of our own modules; to come
 BOUND = (classmethod, staticmethod)
 ESTIMATORS = sorted(n for n, home in linnaeus._EXPORTS.items() if ".estimators." in home)
 
