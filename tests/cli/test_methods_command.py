@@ -18,7 +18,7 @@ def test_all_methods_with_advice(linnaeus):
 
 def test_one_method_with_its_parameters(linnaeus):
     code, out, _ = linnaeus("methods", "rr-svm")
-    assert code == 0 and "rr-svm (RecursiveSVM)" in out and "C : weight of the loss" in out
+    assert code == 0 and "rr-svm (RecursiveSVM)" in out and "C : float, default=1.0" in out
     found = json.loads(linnaeus("methods", "rr-svm", "--json")[1])
     assert found["parameters"]["C"] == 1.0 and "taxonomy" not in found["parameters"]
 
