@@ -34,7 +34,7 @@ def golden(name: str) -> dict:
 def pytest_collection_modifyitems(items):
     """Tests that read solved problems are marked by that; those of a file run in one process.
 
-    So they share fits. The two files that try every estimator share a process, and its compiled loops.
+    So they share fits. The two files that try every estimator share a process too.
     """
     for item in items:
         both = item.path.stem in ("test_common", "test_odd_inputs")
