@@ -16,8 +16,7 @@ demo: .venv/base ## Run the main job on embedded data
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
 # Where the maths is: golden optima everywhere, enumeration and laws in these folders.
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
-# A file's tests run in one process: they share fits, and no loop is compiled twice at once.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup  # the groups are in tests/conftest.py
 
 test: lint ## Check style, types and layers, and run the tests
 	$(PYTEST)

@@ -32,8 +32,13 @@ def golden(name: str) -> dict:
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that read solved problems are marked by that."""
+    """Tests that read solved problems are marked by that; those of a file run in one process.
+
+    So they share fits. The two files that try every estimator share a process too.
+    """
     for item in items:
+        both = item.path.stem in ("test_common", "test_odd_inputs")
+        item.add_marker(pytest.mark.xdist_group("every estimator" if both else str(item.path)))
         if "golden_file" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
 
