@@ -84,15 +84,21 @@ def test_two_classes_have_opposite_reasons():
     assert got == {"bat": pytest.approx(-score), "yak": pytest.approx(score)}
 
 
+def told(found):
+    """What an explanation says, rounded."""
+    features = [f for node in found.nodes for reason in node.reasons for f in reason.features]
+    return found.labels, [(f.name, round(f.value, 9), round(f.contribution, 9)) for f in features]
+
+
 def test_a_row_comes_in_any_form():
     frame = pd.DataFrame(X, columns=NAMES)
     plain, named = RecursiveSVM(TAX).fit(X, Y), RecursiveSVM(TAX).fit(frame, Y)
-    expected = explain(plain, X[1], NAMES).to_dict()
+    expected = told(explain(plain, X[1], NAMES))
     forms = [X[1], X[1:2], X[1].tolist(), sp.csr_array(X[1:2]), frame.iloc[1], frame.iloc[[1]]]
     for form in forms:
-        assert explain(plain, form, NAMES).to_dict() == expected
-        assert explain(named, form).to_dict() == expected
-    assert explain(named, frame.iloc[1, ::-1]).to_dict() == expected  # by name, not by place
+        assert told(explain(plain, form, NAMES)) == expected
+        assert told(explain(named, form)) == expected
+    assert told(explain(named, frame.iloc[1, ::-1])) == expected  # by name, not by place
     features = explain(plain, X[1]).nodes[-1].reasons[0].features
     assert {f.name for f in features} <= {"x0", "x1", "x2"}
 
@@ -178,7 +184,6 @@ def test_decisions_are_explained_by_the_estimator_inside():
         (lambda m: explain(m, "wool"), "trained on features, but a text"),
         (lambda m: explain(m, X[:2]), "There are 2 rows. Explain one at a time"),
         (lambda m: explain(LogisticRegression().fit(X, Y), X[0]), "LogisticRegression cannot be"),
-        (lambda m: explain(linnaeus.KernelRLS(TAX).fit(X, Y), X[0]), "KernelRLS cannot be expl"),
         (lambda m: explain(m, X[0], nodes=["cat"]), "'cat' is not a node"),
     ],
 )

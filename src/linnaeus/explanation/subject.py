@@ -160,8 +160,9 @@ def _renamed(step: Any, names: Sequence[str]) -> Any:
 
 def _table_row(x: Any, names: Any) -> Any:
     """A table with one row: of a row or column of a data frame, an array, a list, a sparse row."""
-    if sp.issparse(x):
+    if sp.issparse(x) and names is None:
         return sp.csr_array(x.reshape(1, -1) if x.ndim == 1 else x)
+    x = x.toarray() if sp.issparse(x) else x
     if hasattr(x, "to_frame") and hasattr(x, "index"):  # a series of pandas
         x = x.to_frame().T.infer_objects()
     is_frame = hasattr(x, "columns")

@@ -115,7 +115,7 @@ def named_scores(
     S, given = np.asarray(S), parse(y, taxonomy)
     classes = plain_names(np.asarray(estimator.classes_))
     if given.form.kind != "one":
-        by_place = taxonomy is None or classes == list(range(np.shape(y)[-1]))
+        by_place = taxonomy is None or classes == list(range(len(classes)))
         return S, places if by_place else classes
     if S.ndim == 1:
         S = np.column_stack([-S, S])
