@@ -154,10 +154,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
-        if form.kind == "one" and self.taxonomy is None:
-            self.classes_ = np.array(self.names_, dtype=form.like.dtype)
-        else:
-            self.classes_ = name_array(self.names_)
+        flat = form.kind == "one" and self.taxonomy is None
+        self.classes_ = name_array(self.names_, form.like.dtype if flat else None)
 
     def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
         truth = moved(Y, form.names, self.names_)
@@ -266,10 +264,12 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
 
 def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
-    """Labels to learn from; scikit-learn's warning where they are a column."""
+    """Labels to learn from, one for each row as an array; scikit-learn's warning for a column."""
     given = parse(y, taxonomy)
     if given.column:
         column_or_1d(y, warn=True)
+    if given.form.kind == "one" and not isinstance(given.given, np.ndarray):
+        return given._replace(given=name_array(given.given))
     return given
 
 

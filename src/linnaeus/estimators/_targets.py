@@ -37,9 +37,8 @@ class Targets(NamedTuple):
 
     def classes(self) -> np.ndarray:
         """The classes as an array, in the type in which the labels came."""
-        if self.one and self.taxonomy is None:
-            return np.array(self.names, dtype=self.form.like.dtype)
-        return name_array(self.names)
+        flat = self.one and self.taxonomy is None
+        return name_array(self.names, self.form.like.dtype if flat else None)
 
 
 def learn(

@@ -155,7 +155,8 @@ class HierarchicalRLS(KernelClassifier):
     def _taught(self) -> np.ndarray:
         """Which nodes were labels of training examples."""
         check_is_fitted(self)
-        return np.isin(np.array(self.targets_.names, dtype=object), self.targets_.form.names)
+        taught = set(self.targets_.form.names)
+        return np.array([name in taught for name in self.targets_.names])
 
 
 def descend(dag: Dag, margins: np.ndarray, taught: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.inference import paths
-from linnaeus.labels import moved
+from linnaeus.labels import moved, name_array
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
@@ -403,8 +403,7 @@ class TopDown(LinearClassifier):
     def _own_names(self, nodes: np.ndarray) -> np.ndarray:
         """Node numbers as names; a misc leaf has the name of its parent."""
         grown = self.decoder_.taxonomy
-        names = np.array([grown.misc.get(name, name) for name in grown.nodes], self.classes_.dtype)
-        return np.asarray(names[nodes])
+        return name_array(grown.misc.get(name, name) for name in grown.nodes)[nodes]
 
     def _partial_answer(self, on: sp.csr_array) -> Any:
         """Closed label sets over the nodes with misc leaves, in the form that was taught."""
