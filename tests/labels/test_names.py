@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from every_estimator import DECISIONS, ESTIMATORS, EVERY, examples, make
 from sklearn.linear_model import LogisticRegression
 
 import linnaeus
+from every_estimator import DECISIONS, ESTIMATORS, EVERY, examples, make
 from linnaeus import Taxonomy, TopDown, decisions
 from linnaeus.labels import name_array
 

@@ -22,8 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus import storage
 from linnaeus.decisions import scoring
 from linnaeus.errors import UserError, shorten
+from linnaeus.fitting import fitting
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
+from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters
 from linnaeus.taxonomy import Taxonomy
 
 BoolArray = npt.NDArray[np.bool_]
@@ -51,6 +53,12 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     taxonomy: Taxonomy | None
     cv: Any
     random_state: Any
+    limits = Limits(
+        estimator=ESTIMATOR | NONE,
+        taxonomy=TAXONOMY,
+        cv=scoring.FOLDS,
+        random_state=SEED,
+    )
 
     # -- what a subclass says ---------------------------------------------------------------
 
@@ -86,6 +94,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
@@ -127,6 +136,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         `Y`, the sorted labels of a one-dimensional `Y`, or the nodes or the leaves of the taxonomy.
         Labels without a column are left out, unless their ancestors are decided on.
         """
+        check_parameters(self)
         matrix = rows.as_matrix(scores)
         given = taught(Y, self.taxonomy)
         form, (indicator, _) = given.form, self._target(given)
@@ -196,6 +206,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     def decide(self, scores: Any) -> sp.csr_array:
         """The label sets of rows of scores: a CSR int8 indicator over `classes_`."""
+        check_parameters(self)
         matrix = rows.as_matrix(scores)
         if not hasattr(self, "columns_"):
             if self._learns():

@@ -17,6 +17,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import FloatArray
 from linnaeus.labels import Form, Labels
+from linnaeus.parameters import NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
@@ -25,6 +26,7 @@ class NodeDecision(Decision):
     """Base of the decisions whose label sets are closed; the classes are the nodes."""
 
     lift: str | None
+    limits = Limits(lift=NONE | choice("max", "always"))
 
     def _tax(self) -> Taxonomy:
         if self.taxonomy is None:
@@ -66,8 +68,6 @@ class NodeDecision(Decision):
                 f"scores have {len(columns)} columns. Use lift='max' (a node gets the highest "
                 f"score below it), or a model that scores all nodes."
             )
-        if self.lift not in (None, "max", "always"):
-            raise UserError(f"lift={self.lift!r} is not known. Use None, 'max' or 'always'.")
         return tax.numbers(columns)
 
     def _check_columns(self, scores: FloatArray) -> None:

@@ -50,8 +50,6 @@ def learn(
     """
     if y is None:
         raise UserError("This estimator requires y to be passed, but the target y is None.")
-    if classes not in ("leaves", "nodes"):
-        raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
     if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
         raise UserError(
             f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.estimators._kernel import KernelClassifier
+from linnaeus.fitting import fitting
 from linnaeus.inference.rows import score_blocks
+from linnaeus.parameters import FLAG, Limits
 from linnaeus.solvers.linear import hrls
 from linnaeus.taxonomy import Dag, Taxonomy
 
@@ -53,6 +55,8 @@ class HierarchicalRLS(KernelClassifier):
     array(['oak'], dtype='<U6')
     """
 
+    limits = Limits(margins=FLAG)
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -70,6 +74,7 @@ class HierarchicalRLS(KernelClassifier):
         self.intercept_scaling = intercept_scaling
         self.margins = margins
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples; `y` and `sample_weight` as in the other estimators."""
         began = time.perf_counter()
