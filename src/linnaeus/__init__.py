@@ -77,12 +77,12 @@ _MODULES = (
 )
 
 __all__ = [
+    "HBLR",
+    "HM3",
     "CorrelatedMNL",
     "FlatLogistic",
     "FlatSVM",
     "GraphM3",
-    "HBLR",
-    "HM3",
     "HierarchicalPerceptron",
     "HierarchicalRLS",
     "Hieron",

@@ -1,7 +1,7 @@
-"""Fits shown while they run, in a terminal or a notebook, and stopped by Ctrl-C with what they have.
+"""Fits shown while they run, in a terminal or a notebook; Ctrl-C ends one with what it has.
 
-    with linnaeus.progress():
-        model.fit(X, y)
+with linnaeus.progress():
+    model.fit(X, y)
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import re
 
 import numpy as np
 import pytest
-from every_estimator import DECISIONS, EVERY, TAX, examples, make
 
+from every_estimator import DECISIONS, EVERY, TAX, examples, make
 from linnaeus import FlatSVM, HierarchicalPerceptron, TopDown
 from linnaeus.errors import UserError
 from linnaeus.parameters import NONE, Limit, choice, limits_of, whole

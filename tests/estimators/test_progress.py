@@ -8,15 +8,14 @@ import sys
 import textwrap
 import threading
 import time
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from every_estimator import DECISIONS, ESTIMATORS, TAX, examples, make
 from sklearn.exceptions import ConvergenceWarning
 
 import linnaeus
+from every_estimator import DECISIONS, ESTIMATORS, TAX, examples, make
 from linnaeus import FlatSVM, RecursiveSVM, showing, watching
 from linnaeus.decisions import RCut
 
@@ -230,10 +229,9 @@ def test_a_terminal_shows_lines_and_leaves_none(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
-    with linnaeus.progress():
-        with watching.fit("Something") as fit:
-            fit.say(3, 10, {"seconds": 1.0, "gap": 0.25})
-            time.sleep(0.3)
+    with linnaeus.progress(), watching.fit("Something") as fit:
+        fit.say(3, 10, {"seconds": 1.0, "gap": 0.25})
+        time.sleep(0.3)
     assert "Something: round 3 of at most 10, gap 0.25, 0 s" in screen.getvalue()
 
 

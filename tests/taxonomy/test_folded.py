@@ -4,10 +4,10 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
-from strategies import edge_lists
 
 from linnaeus import Taxonomy
 from linnaeus.taxonomy import draw
+from strategies import edge_lists
 
 
 class Tree(HTMLParser):

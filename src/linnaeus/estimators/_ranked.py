@@ -48,7 +48,10 @@ class Ranked(LinearOrKernel):
     loss: Any
     attributes: Any
     limits = Limits(
-        loss=choice(*NAMED) | thing("a loss", lambda v: isinstance(v, ClassLoss)) | MATRIX | NONE,
+        loss=choice(*NAMED)
+        | thing("a loss of linnaeus.losses", lambda v: isinstance(v, ClassLoss))
+        | MATRIX
+        | NONE,
         attributes=choice(*SCHEMES) | MATRIX | FUNCTION | NONE,
         class_kernel=MATRIX | NONE,
     )
