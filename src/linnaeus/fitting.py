@@ -68,19 +68,35 @@ def _wrong_entry(X: Any) -> str:
         bad = ~np.isfinite(X.data) if X.dtype.kind == "f" else np.zeros(X.nnz, dtype=bool)
         k = int(bad.argmax()) if bad.any() else -1
         return _not_finite(X.data[k], (X.row[k], X.col[k])) if k >= 0 else ""
-    for place, value in np.ndenumerate(np.asarray(X, dtype=object)):
+    array = _as_array(X)
+    if array.dtype.kind in "biufc":
+        bad = np.argwhere(~np.isfinite(np.atleast_1d(array)))[:1]
+        return _not_finite(array[tuple(bad[0])], tuple(bad[0])) if array.ndim and bad.size else ""
+    for place, value in np.ndenumerate(array) if array.ndim else ():
         if isinstance(value, str) and not _is_number(value):
             return (
                 f"X holds the text {shorten(str(value))} {_where(place)}. Turn texts into numbers "
                 f"first, for example with TfidfVectorizer in a pipeline."
             )
-        if value is None or (isinstance(value, float | np.floating) and not np.isfinite(value)):
+        if _is_missing(value) or (isinstance(value, float) and not np.isfinite(value)):
             return _not_finite(value, place)
     return ""
 
 
+def _as_array(X: Any) -> np.ndarray:
+    """X as an array of numbers or texts if it is one, else of objects."""
+    try:
+        return np.asarray(X)
+    except ValueError:  # rows of several lengths
+        return np.asarray(X, dtype=object)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType"
+
+
 def _not_finite(value: Any, place: tuple[int, ...]) -> str:
-    shown = "None" if value is None else "NaN" if np.isnan(value) else f"{value:+}"
+    shown = str(value) if _is_missing(value) else "NaN" if np.isnan(value) else f"{value:+}"
     return (
         f"X holds {shown} {_where(place)}. Give finite numbers; fill what is missing, for example "
         f"with sklearn.impute.SimpleImputer."
@@ -88,7 +104,7 @@ def _not_finite(value: Any, place: tuple[int, ...]) -> str:
 
 
 def _where(place: tuple[int, ...]) -> str:
-    row, *column = map(int, place) if place else (0,)
+    row, *column = map(int, place)
     return f"in row {row}" + "".join(f", column {j}" for j in column)
 
 
@@ -104,7 +120,7 @@ def _wrong_shape(X: Any) -> str:
     """What is wrong with the shape of rows; empty where scikit-learn says it well."""
     if sp.issparse(X):
         return ""
-    array = np.asarray(X, dtype=object)
+    array = _as_array(X)
     if array.ndim == 0:
         return f"X is {shorten(X)}. Give an array or a sparse matrix with a row for each example."
     if array.ndim > 1:

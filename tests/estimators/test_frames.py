@@ -112,6 +112,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 def test_rows_that_are_none_are_refused(kind):
     fitted = make(kind).fit(X, Y)

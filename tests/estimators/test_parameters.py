@@ -12,7 +12,7 @@ import pytest
 from every_estimator import DECISIONS, EVERY, TAX, examples, make
 from linnaeus import FlatSVM, HierarchicalPerceptron, TopDown
 from linnaeus.errors import UserError
-from linnaeus.parameters import NONE, Limit, choice, limits_of, whole
+from linnaeus.parameters import NONE, Limit, Limits, choice, limits_of, whole
 
 
 class Odd:
@@ -110,7 +110,7 @@ def test_limits_join_and_inherit():
     assert not any(limit.holds(v) for v in ("c", 2, 3.0, True))
 
     class Mine(FlatSVM):
-        limits = {"C": Limit(("two",), lambda v: v == 2)}
+        limits = Limits(C=Limit(("two",), lambda v: v == 2))
 
     assert limits_of(Mine)["C"].holds(2) and not limits_of(Mine)["C"].holds(1)
     assert limits_of(Mine)["tol"] is limits_of(FlatSVM)["tol"]

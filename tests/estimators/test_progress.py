@@ -37,7 +37,7 @@ def slow(kind, **parameters):
 @pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
 def test_every_fit_tells_of_its_rounds(kind):
     told = []
-    with watching.watched(lambda lines: told.append(lines)):
+    with watching.watched(told.append):
         make(kind).fit(*examples())
     assert told[0] == [kind.__name__] and told[-1] == []
     if kind.__name__ not in ONE_ROUND:
@@ -52,9 +52,8 @@ def test_nothing_is_said_where_nobody_watches(capsys):
 
 def test_a_decision_is_one_fit_and_blocks_may_nest():
     told, inner = [], []
-    with watching.watched(lambda lines: told.append(lines)) as first:
-        with watching.watched(inner.append) as second:
-            RCut(FlatSVM(TAX), TAX).fit(*examples())
+    with watching.watched(told.append) as first, watching.watched(inner.append) as second:
+        RCut(FlatSVM(TAX), TAX).fit(*examples())
     assert first is not None and second is None and not inner
     assert {line.split(":")[0] for lines in told for line in lines} == {"RCut"}
 
@@ -63,7 +62,7 @@ def test_a_decision_is_one_fit_and_blocks_may_nest():
 def test_threads_of_a_fit_are_watched_and_other_threads_are_not(n_jobs):
     told = []
     other = threading.Thread(target=lambda: RecursiveSVM(TAX).fit(*examples()))
-    with watching.watched(lambda lines: told.append(lines)):
+    with watching.watched(told.append):
         other.start()
         FlatSVM(TAX, n_jobs=n_jobs).fit(*examples())
         other.join()
@@ -281,7 +280,10 @@ def test_names_that_a_star_brings_shadow_nothing():
 )
 def test_two_fits_at_once_give_the_same_bits_as_one_after_the_other(kinds):
     data = [examples(n=200, d=30, seed=seed) for seed in (1, 2)]
-    serial = [make(kind).fit(*rows).decision_function(rows[0]) for kind, rows in zip(kinds, data)]
+    serial = [
+        make(kind).fit(*rows).decision_function(rows[0])
+        for kind, rows in zip(kinds, data, strict=True)
+    ]
     found, gate = [None, None], threading.Barrier(2)
 
     def run(j):
@@ -294,5 +296,5 @@ def test_two_fits_at_once_give_the_same_bits_as_one_after_the_other(kinds):
         thread.start()
     for thread in threads:
         thread.join()
-    for once, at_once in zip(serial, found):
+    for once, at_once in zip(serial, found, strict=True):
         assert (once == at_once).all()
