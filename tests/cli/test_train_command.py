@@ -112,7 +112,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["several", "-p", "C=-1"], "C is -1. It must be a positive number"),
         (
             ["several", "-p", "loss=hing"],
-            "loss='hing' is not known. Use 'squared_hinge' or",
+            "loss='hing' is not known (did you mean 'hinge'?). Use",
         ),
         (["several", "-p", "max_iter=0"], "max_iter is 0. It must be a positive whole number"),
         (["several", "--rule", "scutt"], "'scutt' is not known (did you mean 'scut'?)"),
