@@ -143,7 +143,7 @@ def modules() -> list[str]:
     """The public modules of the package."""
     import linnaeus
 
-    return sorted(name for name in linnaeus.__all__ if name in linnaeus._MODULES)
+    return sorted(linnaeus._MODULES)
 
 
 def _first_line(module: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from linnaeus.estimators.svm import FlatSVM
     from linnaeus.estimators.topdown import TopDown
     from linnaeus.model import Model
+    from linnaeus.showing import progress
     from linnaeus.storage import load, save
     from linnaeus.taxonomy import Taxonomy
 
@@ -51,6 +52,7 @@ _EXPORTS = {
     "Taxonomy": "linnaeus.taxonomy",
     "TopDown": "linnaeus.estimators.topdown",
     "load": "linnaeus.storage",
+    "progress": "linnaeus.showing",
     "save": "linnaeus.storage",
 }
 _MODULES = (
@@ -75,12 +77,12 @@ _MODULES = (
 )
 
 __all__ = [
+    "HBLR",
+    "HM3",
     "CorrelatedMNL",
     "FlatLogistic",
     "FlatSVM",
     "GraphM3",
-    "HBLR",
-    "HM3",
     "HierarchicalPerceptron",
     "HierarchicalRLS",
     "Hieron",
@@ -95,8 +97,8 @@ __all__ = [
     "TopDown",
     "__version__",
     "load",
+    "progress",
     "save",
-    *_MODULES,
 ]
 
 
@@ -109,4 +111,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_MODULES])

@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import Context, copy_context
+from functools import partial
 from threading import Lock
 from typing import Any, Protocol
 
@@ -58,11 +60,17 @@ class Threads:
     ) -> Iterator[Any]:
         pool = ThreadPoolExecutor(self.n_workers, thread_name_prefix="linnaeus")
         try:
-            tasks = deque(pool.submit(function, *references, block) for block in blocks)
+            work = partial(_in_context, copy_context(), function)  # a fit is watched here too
+            tasks = deque(pool.submit(work, *references, block) for block in blocks)
             while tasks:
                 yield tasks.popleft().result()  # and forget it
         finally:  # after Ctrl-C what has not begun is dropped
             pool.shutdown(cancel_futures=True)
+
+
+def _in_context(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function where context variables are as they were when its task was made."""
+    return context.copy().run(function, *arguments)
 
 
 def executor(n_jobs: int | None = None) -> Executor:

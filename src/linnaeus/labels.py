@@ -181,10 +181,22 @@ def plain_names(values: Iterable[Any]) -> list[Any]:
     return names
 
 
-def name_array(names: Sequence[Any]) -> npt.NDArray[Any]:
-    """Names as an array that leaves them as they are: NumPy would turn 1 beside "cat" into "1"."""
-    mixed = len({type(name) for name in names}) > 1
-    return np.array(names, dtype=object if mixed else None)
+def name_array(names: Iterable[Any], like: Any = None) -> npt.NDArray[Any]:
+    """Names as an array that leaves them as they are, the one way from names to arrays.
+
+    NumPy would turn 1 beside "cat" into "1", cut "Mammal" to the width of "Cow", and drop a NUL at
+    the end: what no type of its own holds is an array of objects.
+
+    like : the type that labels came in, taken if it holds them all
+    """
+    names = plain_names(names)
+    if len(set(map(type, names))) <= 1 and not isinstance(next(iter(names), None), tuple):
+        plain = np.array(names)
+        wanted = like is not None and np.can_cast(plain.dtype, like, "same_kind")
+        for array in (plain.astype(like) if wanted else plain, plain):
+            if array.tolist() == names:
+                return array
+    return np.fromiter(names, dtype=object, count=len(names))
 
 
 def _places(names: Sequence[Any]) -> dict[Any, int]:
@@ -385,8 +397,7 @@ def _one_each(read: _Read, taxonomy: Nodes | None) -> Labels:
     names = tuple(by_kind(plain))
     like = read.content[:0]
     if not isinstance(like, np.ndarray):
-        mixed = len({isinstance(name, str) for name in names}) > 1
-        like = np.array(names, dtype=object if mixed else None)[:0]
+        like = name_array(names)[:0]
     Y = entries.indicator(_places(names), len(names))
     if taxonomy is not None:
         number = dict(zip(plain, entries.numbers(seen, taxonomy), strict=True))

@@ -55,8 +55,8 @@ def test_a_rule_learns_from_examples(linnaeus, place):
         (["model", "nope"], "The rule 'nope' is not known. Use one of: own, argmax"),
         (["model", "scut", "-p", "flor=2"], "did you mean 'floor'?"),
         (["model", "scut", "-p", "floor=abc"], "is 'abc', where a number is needed, such as 0.2"),
-        (["model", "rcut", "-p", "k=0"], "k=0 labels cannot be taken of 4. Use 1 to 4"),
-        (["model", "rcut", "-p", "k=2.5"], "k=2.5 labels cannot be taken of 4"),
+        (["model", "rcut", "-p", "k=0"], "k is 0. It must be a positive whole number"),
+        (["model", "rcut", "-p", "k=2.5"], "k is 2.5. It must be a positive whole number"),
         (["model", "own", "-p", "k=1"], "'own' takes no parameters"),
         (
             ["model", "zero", "-o", "data"],

@@ -112,9 +112,9 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["several", "-p", "C=-1"], "C is -1. It must be a positive number"),
         (
             ["several", "-p", "loss=hing"],
-            "loss='hing' is not known. Use 'squared_hinge' or",
+            "loss='hing' is not known (did you mean 'hinge'?). Use",
         ),
-        (["several", "-p", "max_iter=0"], "max_iter is 0. It must be a positive number"),
+        (["several", "-p", "max_iter=0"], "max_iter is 0. It must be a positive whole number"),
         (["several", "--rule", "scutt"], "'scutt' is not known (did you mean 'scut'?)"),
         (["several", "--features", "word"], "'word' are not known (did you mean 'words'?)"),
         (["several", "--features", "table"], "made of a table, but the examples are texts"),
@@ -127,7 +127,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["dag", "-m", "hm3"], "'hm3' does not suit the data: nodes have several parents"),
         (["several", "--folds", "0"], "--folds"),
         (["several", "--seed", "-1"], "--seed"),
-        (["several", "--jobs", "0"], "n_jobs is 0. Use a positive number, or -1"),
+        (["several", "--jobs", "0"], "n_jobs is 0. It must be a positive whole number, -1"),
     ],
 )
 def test_a_mistake_is_one_message_and_nothing_is_written(linnaeus, tmp_path, arguments, message):

@@ -261,7 +261,7 @@ def test_instance_cut_refusals():
         InstanceCut(features="most").fit_scores(scores, Y)
     with pytest.raises(UserError, match=r"mode='count' is not known"):
         SetSize(mode="count").fit_scores(scores, Y)
-    with pytest.raises(UserError, match=r"top_k=0 uses no score"):
+    with pytest.raises(UserError, match=r"top_k is 0. It must be a positive whole number or None"):
         SetSize(top_k=0).fit_scores(scores, Y)
 
 

@@ -56,7 +56,7 @@ def test_what_cannot_be_repaired():
     scores = np.zeros((1, len(TREE)))
     for inner in (ClosedArgmax(taxonomy=TREE), "scut"):
         rule = TopDownConsistent(taxonomy=TREE, decision=inner)
-        with pytest.raises(UserError, match=r"cannot be repaired. Use a decision that is not"):
+        with pytest.raises(UserError, match=r"decision is .* It must be a decision such as RCut"):
             rule.fit_scores(scores, [["a"]]).decide(scores)
 
 

@@ -175,7 +175,7 @@ def test_unknown_labels_and_odd_parameters_are_refused(estimator, data):
     name = estimator.number
     with pytest.raises(ValueError, match=f"{name} is -1"):
         estimator(TAX, **{name: -1}).fit(X, y)
-    with pytest.raises(ValueError, match="Give a linnaeus.Taxonomy"):
+    with pytest.raises(ValueError, match="taxonomy='tree' is not known. Use a linnaeus.Taxonomy"):
         estimator("tree").fit(X, y)
 
 

@@ -135,9 +135,9 @@ def test_threads_and_sparse_data_change_nothing():
 
 def test_what_it_cannot_do_is_refused():
     X, y = points()
-    with pytest.raises(UserError, match="n_samples is 4. Use 8 or more"):
+    with pytest.raises(UserError, match="n_samples is 4. It must be a whole number of 8 or more"):
         CorrelatedMNL(TAX, n_samples=4).fit(X, y)
-    with pytest.raises(UserError, match="target_acceptance is 1.5. Use a number between 0 and 1"):
+    with pytest.raises(UserError, match="target_acceptance is 1.5. It must be a number between 0"):
         CorrelatedMNL(TAX, target_acceptance=1.5).fit(X, y)
     with pytest.raises(UserError, match="b is 0. It must be a positive number"):
         CorrelatedMNL(TAX, b=0).fit(X, y)

@@ -199,13 +199,13 @@ def test_mistakes_are_named(data):
         GraphM3(TAX, edges=[("r", "a3")]).fit(X, y)
     with pytest.raises(UserError, match="edges='paths' is not possible here"):
         GraphM3(edges="paths").fit(X, y)
-    with pytest.raises(UserError, match="loss='hinge' is not known. Use one of: hamming, edges"):
+    with pytest.raises(UserError, match="loss='hinge' is not known.*Use 'hamming', 'edges'"):
         GraphM3(TAX, loss="hinge").fit(X, y)
     with pytest.raises(UserError, match="loss='unif' needs a taxonomy"):
         GraphM3(loss="unif").fit(X, y)
     with pytest.raises(UserError, match="No hyperedge holds node"):
         GraphM3(TAX, loss="path-unif").fit(X, y)
-    with pytest.raises(UserError, match="method 'lp' is not known"):
+    with pytest.raises(UserError, match="inference='lp' is not known. Use 'junction'"):
         GraphM3(TAX, inference="lp").fit(X, y)
     with pytest.raises(UserError, match="C is -1"):
         GraphM3(TAX, C=-1).fit(X, y)

@@ -325,10 +325,13 @@ def test_it_warns_when_it_is_cut_short(data):
     ("parameters", "message"),
     [
         ({"model": "M4"}, "model='M4' is not known. Use 'M1', 'M2' or 'M3'"),
-        ({"inference": "mcmc"}, "inference='mcmc' is not known. Use one of map, variational, flat"),
+        (
+            {"inference": "mcmc"},
+            "inference='mcmc' is not known. Use 'map', 'variational' or 'flat'",
+        ),
         ({"link": "probit"}, "link='probit' is not known"),
         ({"prior": "jeffreys"}, "prior='jeffreys' is not known. Use 'fisher' or"),
-        ({"prior": 3}, "prior is 3. Use 'fisher' or a pair"),
+        ({"prior": 3}, "prior is 3. It must be 'fisher' or a pair"),
         ({"prior": (1.0, -1.0)}, "The prior's b of 'A' is .*-1.0.*. Use positive numbers"),
         ({"prior": ({"A": 1.0}, 1.0)}, "The prior's a has no value for 'B'. Give one for each"),
         ({"prior": ([1.0, 2.0], 1.0)}, "The prior's a of 'A' has 2 values. Use one"),

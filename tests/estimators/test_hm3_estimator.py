@@ -167,8 +167,8 @@ def test_mistakes_are_named(data, closed):
     X, _ = data
     cases = {
         "kernel='rbf' is not known": {"kernel": "rbf"},
-        "has no method gram": {"kernel": 3},
-        "features='word' with slack='example' is not known": {"features": "word"},
+        "kernel is 3. It must be .*a kernel of": {"kernel": 3},
+        "features='word' is not known. Use 'edge' or 'path'": {"features": "word"},
         "features='path' with slack='edge' is not known": {"features": "path", "slack": "edge"},
         "loss='hamming'|'hamming' is not known": {"loss": "hamming"},
         "tol is 0": {"tol": 0},

@@ -96,7 +96,7 @@ def test_the_diagonal_may_be_given():
         OrthogonalTransfer(TAX, diagonal={"B": 1.0}).fit(X, y)
     with pytest.raises(UserError, match="not convex: with offdiagonal=1.0 and a diagonal of 1 at"):
         OrthogonalTransfer(TAX, diagonal=1.0).fit(X, y)
-    with pytest.raises(UserError, match="offdiagonal is -1. Use a number of 0 or more"):
+    with pytest.raises(UserError, match="offdiagonal is -1. It must be a number of 0 or more"):
         OrthogonalTransfer(TAX, offdiagonal=-1).fit(X, y)
     with pytest.raises(UserError, match="diagonal is 0. It must be a positive number"):
         OrthogonalTransfer(TAX, diagonal=0).fit(X, y)
@@ -122,7 +122,7 @@ def test_the_optimizer_is_one_of_two():
     X, y = points()
     with pytest.raises(UserError, match="optimizer='sgd' is not known. Use 'dual' or 'rda'"):
         OrthogonalTransfer(TAX, optimizer="sgd").fit(X, y)
-    with pytest.raises(UserError, match="max_iter is 0. It must be a positive number"):
+    with pytest.raises(UserError, match="max_iter is 0. It must be a positive whole number"):
         OrthogonalTransfer(TAX, optimizer="rda", max_iter=0).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="OrthogonalTransfer stopped at a relative duality"):
         model = OrthogonalTransfer(TAX, optimizer="rda", max_iter=1, tol=1e-8).fit(X, y)

@@ -396,11 +396,11 @@ def test_own_attributes_and_losses_must_grow_with_the_taxonomy():
 
 def test_odd_parameters_are_refused(make):
     X, y = points()
-    with pytest.raises(UserError, match="variant='best' is not known. Use one of: averaged"):
+    with pytest.raises(UserError, match="variant='best' is not known. Use 'averaged', 'online' or"):
         HierarchicalPerceptron(TAX, "best").fit(X, y)
     with pytest.raises(UserError, match="margin is nan"):
         HierarchicalPerceptron(TAX, margin=np.nan).fit(X, y)
-    with pytest.raises(UserError, match="The class loss 'far' is not known"):
+    with pytest.raises(UserError, match="loss='far' is not known. Use 'zero_one'"):
         make(TAX, loss="far").fit(X, y)
     with pytest.raises(UserError, match="kernel='rbf' is not known"):
         make(TAX, kernel="rbf").fit(X, y)

@@ -273,8 +273,8 @@ def test_what_tol_bounds():
     [
         ({"optimizer": "best"}, "optimizer='best' is not known. Use 'blocks' or 'greedy'"),
         ({"slack": "none"}, "slack='none' is not known"),
-        ({"attributes": "deep"}, "attribute scheme 'deep' is not known"),
-        ({"loss": "squared"}, "class loss 'squared' is not known"),
+        ({"attributes": "deep"}, "attributes='deep' is not known"),
+        ({"loss": "squared"}, "loss='squared' is not known"),
         ({"kernel": "rbf"}, "kernel='rbf' is not known"),
         ({"attributes": "ones", "class_kernel": np.eye(5)}, "Both attributes and class_kernel"),
         ({"class_kernel": np.eye(4)}, r"class_kernel has the shape \(4, 4\), but there are 5"),

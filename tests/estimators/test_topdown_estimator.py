@@ -242,14 +242,14 @@ def test_rows_without_a_label_count_against_the_roots():
 @pytest.mark.parametrize(("options", "message"), [
     ({"local": "nodes"}, "local='nodes' is not known"),
     ({"decode": "best"}, "decode='best' is not known"),
-    ({"loss": "zero_one"}, "loss='zero_one' is not known with local='binary'. Use one of"),
+    ({"loss": "zero_one"}, "loss='zero_one' is not known. Use 'squared_hinge', 'hinge'"),
     ({"local": "multiclass", "loss": "squared_hinge"}, "is not known with local='multiclass'"),
-    ({"stop": 1.5}, "stop=1.5 is not a probability"),
+    ({"stop": 1.5}, "stop is 1.5. It must be True, False, 'levels' or a number"),
     ({"beam": 0}, "beam is 0. It must be a positive"),
     ({"C": -1.0}, "C is -1.0"),
     ({"slope": 0.0}, "slope is 0.0"),
-    ({"estimator": "svm"}, "estimator is 'svm', which lacks fit"),
-    ({"taxonomy": {"a": "b"}}, "taxonomy is of type dict"),
+    ({"estimator": "svm"}, "estimator is 'svm'. It must be a scikit-learn estimator"),
+    ({"taxonomy": {"a": "b"}}, "taxonomy is {'a': 'b'}. It must be a linnaeus.Taxonomy"),
 ])  # fmt: skip
 def test_parameters_that_make_no_sense(options, message):
     X, y = points(TREE)

@@ -120,7 +120,7 @@ def test_no_change_of_one_level_raises_the_f1():
 def test_stops_that_make_no_sense():
     X, y = points(TREE)
     for stop in ("level", 1.5, -0.1, None):
-        with pytest.raises(UserError, match=r"is not a probability\. Use True, False, 'levels'"):
+        with pytest.raises(UserError, match="^stop.* True, False, 'levels' or a number"):
             TopDown(TREE, stop=stop).fit(X, y)
     with pytest.raises(UserError, match="stop='levels' needs 2 folds; cv=1"):
         TopDown(TREE, stop="levels", cv=1).fit(X, y)

@@ -26,7 +26,7 @@ def imports(path):
 def public(module):
     """What a public module of the library offers; nothing for other modules."""
     if module == "linnaeus":
-        return {*linnaeus.__all__}
+        return {*linnaeus.__all__, *linnaeus._MODULES}
     package, _, name = module.partition(".")
     if package != "linnaeus" or name not in linnaeus._MODULES:
         return set()

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from linnaeus.watching import watched
+
 Step = Callable[[str, int, int], None]
 
 
@@ -54,7 +56,10 @@ def tell_of_compiling(arguments: Sequence[str]) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Step]:
-    """A bar on standard error, moved by ``step(what, done, total)``; gone when the work is."""
+    """A bar on standard error, moved by ``step(what, done, total)``; gone when the work is.
+
+    Behind it stands what the last round of a fit has reached.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -63,16 +68,18 @@ def progress(quiet: bool) -> Iterator[Step]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[fit]}"),
         console=Console(stderr=True),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     ) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("", total=None, fit="")
 
         def step(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total)
 
-        yield step
+        with watched(lambda lines: bar.update(task, fit=" ".join(lines[:1]))):
+            yield step
 
 
 @contextmanager

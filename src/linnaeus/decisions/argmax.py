@@ -10,6 +10,7 @@ from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.top import top_mask
 from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray
+from linnaeus.parameters import Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -44,6 +45,8 @@ class Argmax(Decision):
     [[0, 1, 0]]
     """
 
+    limits = Limits(among=choice("all", "leaves"))
+
     def __init__(
         self,
         estimator: Any = None,
@@ -64,8 +67,6 @@ class Argmax(Decision):
     def _decide_block(self, block: FloatArray) -> BoolArray:
         if self.among == "all":
             return top_mask(block, 1)
-        if self.among != "leaves":
-            raise UserError(f"among={self.among!r} is not known. Use 'all' or 'leaves'.")
         if self.taxonomy is None:
             raise UserError("Argmax(among='leaves') needs a taxonomy. Give taxonomy=...")
         leaves = set(self.taxonomy.leaves)

@@ -22,8 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus import storage
 from linnaeus.decisions import scoring
 from linnaeus.errors import UserError, shorten
+from linnaeus.fitting import fitting
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
+from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters
 from linnaeus.taxonomy import Taxonomy
 
 BoolArray = npt.NDArray[np.bool_]
@@ -52,6 +54,12 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     taxonomy: Taxonomy | None
     cv: Any
     random_state: Any
+    limits = Limits(
+        estimator=ESTIMATOR | NONE,
+        taxonomy=TAXONOMY,
+        cv=scoring.FOLDS,
+        random_state=SEED,
+    )
 
     # -- what a subclass says ---------------------------------------------------------------
 
@@ -87,6 +95,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
@@ -151,6 +160,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Self
             The same object.
         """
+        check_parameters(self)
         matrix = rows.as_matrix(scores)
         given = taught(Y, self.taxonomy)
         form, (indicator, _) = given.form, self._target(given)
@@ -178,10 +188,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
-        if form.kind == "one" and self.taxonomy is None:
-            self.classes_ = np.array(self.names_, dtype=form.like.dtype)
-        else:
-            self.classes_ = name_array(self.names_)
+        flat = form.kind == "one" and self.taxonomy is None
+        self.classes_ = name_array(self.names_, form.like.dtype if flat else None)
 
     def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
         truth = moved(Y, form.names, self.names_)
@@ -233,6 +241,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         csr_array of shape (n_samples, n_classes)
             Indicator of int8, columns as in `classes_`.
         """
+        check_parameters(self)
         matrix = rows.as_matrix(scores)
         if not hasattr(self, "columns_"):
             if self._learns():
@@ -329,10 +338,12 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
 
 def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
-    """Labels to learn from; scikit-learn's warning where they are a column."""
+    """Labels to learn from, one for each row as an array; scikit-learn's warning for a column."""
     given = parse(y, taxonomy)
     if given.column:
         column_or_1d(y, warn=True)
+    if given.form.kind == "one" and not isinstance(given.given, np.ndarray):
+        return given._replace(given=name_array(given.given))
     return given
 
 

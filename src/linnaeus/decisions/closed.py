@@ -19,6 +19,7 @@ from linnaeus.decisions.nodes import NodeDecision
 from linnaeus.errors import UserError
 from linnaeus.inference import closed_argmax
 from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.parameters import FINITE, FLAG, NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
 N_SHIFTS = 21
@@ -67,6 +68,12 @@ class ClosedArgmax(NodeDecision):
     [[1, 1, 1, 1]]
     """
 
+    limits = Limits(
+        shift=FINITE | choice("fit"),
+        transform=choice("auto", "half", "logit") | NONE,
+        nonempty=FLAG,
+    )
+
     def __init__(
         self,
         estimator: Any = None,
@@ -88,8 +95,6 @@ class ClosedArgmax(NodeDecision):
         self.random_state = random_state
 
     def _learns(self) -> bool:
-        if isinstance(self.shift, str) and self.shift != "fit":
-            raise UserError(f"shift={self.shift!r} is not known. Use a number or 'fit'.")
         return self.shift == "fit"
 
     def _learn(self, scores: FloatArray, Y: sp.csr_array) -> None:
@@ -117,10 +122,6 @@ class ClosedArgmax(NodeDecision):
             transform = "half" if only_proba else None
         if transform is None:
             return scores
-        if transform not in ("half", "logit"):
-            raise UserError(
-                f"transform={transform!r} is not known. Use 'auto', None, 'half' or 'logit'."
-            )
         if scores.size and not 0 <= scores.min() <= scores.max() <= 1:
             raise UserError(
                 f"transform={transform!r} is for probabilities, but the scores reach from "

@@ -14,10 +14,14 @@ from sklearn.base import clone
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.nodes import NodeDecision
 from linnaeus.decisions.threshold import Threshold, warn_of_probabilities
-from linnaeus.errors import UserError
 from linnaeus.inference import repair
 from linnaeus.inference.rows import FloatArray
+from linnaeus.parameters import FINITE, NONE, Limits, choice, thing
 from linnaeus.taxonomy import Taxonomy
+
+
+def _can_be_repaired(value: Any) -> bool:
+    return isinstance(value, Decision) and not isinstance(value, NodeDecision)
 
 
 class TopDownConsistent(NodeDecision):
@@ -62,6 +66,12 @@ class TopDownConsistent(NodeDecision):
     [[1, 1, 0, 0]]
     """
 
+    limits = Limits(
+        decision=thing("a decision such as RCut()", _can_be_repaired) | NONE,
+        threshold=FINITE,
+        mode=choice("down", "up"),
+    )
+
     def __init__(
         self,
         estimator: Any = None,
@@ -92,14 +102,8 @@ class TopDownConsistent(NodeDecision):
         return self._inner()._learns()
 
     def _inner(self) -> Decision:
-        decision: Any = self.decision  # as the caller gave it
-        if decision is None:
+        if self.decision is None:
             return Threshold(threshold=self.threshold)
-        if not isinstance(decision, Decision) or isinstance(decision, NodeDecision):
-            raise UserError(
-                f"decision={decision!r} cannot be repaired. Use a decision that is not "
-                f"closed already, such as Threshold(), RCut(), SCut() or InstanceCut()."
-            )
         inner: Decision = clone(self.decision)
         return inner
 

@@ -26,6 +26,7 @@ from linnaeus.decisions.cuts import ideal_cuts
 from linnaeus.decisions.top import top_scores, with_top
 from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.parameters import NOT_NEGATIVE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
 MOST_TOP, MOST_FULL = 50, 1000
@@ -65,6 +66,8 @@ class InstanceCut(Decision):
         The classifier, fitted on all rows; after `fit` only.
     """
 
+    limits = Limits(features=choice("top", "full"), alpha=NOT_NEGATIVE)
+
     def __init__(
         self,
         estimator: Any = None,
@@ -82,8 +85,6 @@ class InstanceCut(Decision):
         self.random_state = random_state
 
     def _learn(self, scores: FloatArray, Y: sp.csr_array) -> None:
-        if self.features not in ("top", "full"):
-            raise UserError(f"features={self.features!r} is not known. Use 'top' or 'full'.")
         if self.features == "full" and scores.shape[1] > MOST_FULL:
             raise UserError(
                 f"features='full' is for up to {MOST_FULL} labels, but there are "

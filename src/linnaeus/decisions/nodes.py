@@ -17,6 +17,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import FloatArray
 from linnaeus.labels import Form, Labels
+from linnaeus.parameters import NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
@@ -31,6 +32,7 @@ class NodeDecision(Decision):
     """
 
     lift: str | None
+    limits = Limits(lift=NONE | choice("max", "always"))
 
     def _tax(self) -> Taxonomy:
         if self.taxonomy is None:
@@ -72,8 +74,6 @@ class NodeDecision(Decision):
                 f"scores have {len(columns)} columns. Use lift='max' (a node gets the highest "
                 f"score below it), or a model that scores all nodes."
             )
-        if self.lift not in (None, "max", "always"):
-            raise UserError(f"lift={self.lift!r} is not known. Use None, 'max' or 'always'.")
         return tax.numbers(columns)
 
     def _check_columns(self, scores: FloatArray) -> None:

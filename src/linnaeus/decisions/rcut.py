@@ -20,6 +20,7 @@ from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.top import top_columns, top_mask
 from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.parameters import COUNT, NONE, Limits
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -56,6 +57,8 @@ class RCut(Decision):
     [[0, 1, 1]]
     """
 
+    limits = Limits(k=COUNT | NONE)
+
     def __init__(
         self,
         estimator: Any = None,
@@ -77,8 +80,8 @@ class RCut(Decision):
         self.k_ = best_k(scores, Y)
 
     def _decide_block(self, block: FloatArray) -> BoolArray:
-        k: Any = self.k_ if self.k is None else self.k  # as the caller gave it
-        if not isinstance(k, int | np.integer) or not 1 <= k <= block.shape[1]:
+        k = self.k_ if self.k is None else self.k
+        if k > block.shape[1]:
             raise UserError(
                 f"k={k!r} labels cannot be taken of {block.shape[1]}. Use 1 to {block.shape[1]}."
             )

@@ -20,9 +20,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, parse, plain_names
+from linnaeus.parameters import LISTS, choice, thing, whole
 from linnaeus.taxonomy import Taxonomy
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
@@ -142,6 +143,14 @@ def out_of_fold(
     return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
 
 
+FOLDS = (
+    thing("a number of folds of 2 or more", whole(2).holds)
+    | thing("a splitter", lambda v: hasattr(v, "get_n_splits"))
+    | thing("a list of (train, test) row numbers", LISTS.holds)
+    | choice("prefit")
+)
+
+
 def make_splits(cv: Any, X: Any, y: Any, form: Form, random_state: Any) -> Splits:
     """Folds: `cv` of them, shuffled (stratified where there is one label per example)."""
     if hasattr(cv, "get_n_splits"):
@@ -169,8 +178,7 @@ def _given_splits(cv: Any) -> Splits:
         return [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError):
         raise UserError(
-            f"cv={cv!r} is not known. Use a number of folds, a splitter, a list of (train, test) "
-            f"row numbers, or 'prefit'."
+            f"cv={shorten(cv)} is not a list of folds. Give (train, test) row numbers for each."
         ) from None
 
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.parameters import FINITE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -52,6 +52,8 @@ class SCut(Decision):
         The classifier, fitted on all rows; after `fit` only.
     """
 
+    limits = Limits(floor=FINITE, fallback=choice("inf", "best"))
+
     def __init__(
         self,
         estimator: Any = None,
@@ -69,8 +71,6 @@ class SCut(Decision):
         self.random_state = random_state
 
     def _learn(self, scores: FloatArray, Y: sp.csr_array) -> None:
-        if self.fallback not in ("inf", "best"):
-            raise UserError(f"fallback={self.fallback!r} is not known. Use 'inf' or 'best'.")
         thresholds, self.f1_ = best_thresholds(scores, Y)
         weak = (self.f1_ < self.floor) | (self.f1_ == 0)
         spare = scores.max(axis=0, initial=-np.inf) if self.fallback == "best" else np.inf

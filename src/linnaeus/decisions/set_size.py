@@ -21,8 +21,8 @@ import scipy.sparse as sp
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.cuts import ideal_cuts
 from linnaeus.decisions.top import top_columns, top_scores, with_top
-from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.parameters import COUNT, NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -60,6 +60,8 @@ class SetSize(Decision):
         The classifier, fitted on all rows; after `fit` only.
     """
 
+    limits = Limits(mode=choice("threshold", "size"), top_k=COUNT | NONE)
+
     def __init__(
         self,
         estimator: Any = None,
@@ -77,10 +79,6 @@ class SetSize(Decision):
         self.random_state = random_state
 
     def _learn(self, scores: FloatArray, Y: sp.csr_array) -> None:
-        if self.mode not in ("threshold", "size"):
-            raise UserError(f"mode={self.mode!r} is not known. Use 'threshold' or 'size'.")
-        if self.top_k is not None and self.top_k < 1:
-            raise UserError(f"top_k={self.top_k} uses no score. Use a positive number, or None.")
         if self.mode == "threshold":
             self.thresholds_, _, self.costs_ = ideal_cuts(scores, Y, "lowest")
         else:

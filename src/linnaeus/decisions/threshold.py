@@ -11,6 +11,7 @@ from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.top import with_top
 from linnaeus.errors import UserError
 from linnaeus.inference.rows import FloatArray
+from linnaeus.parameters import FINITE, FLAG, ROW, Limits
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -46,6 +47,8 @@ class Threshold(Decision):
     >>> Threshold(threshold=0.5).decide([[0.1, 0.7, 0.6]]).toarray().tolist()
     [[0, 1, 1]]
     """
+
+    limits = Limits(threshold=FINITE | ROW, at_least_one=FLAG)
 
     def __init__(
         self,

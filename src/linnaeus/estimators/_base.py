@@ -17,6 +17,21 @@ from sklearn.utils.validation import _check_sample_weight
 from linnaeus import storage
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
+from linnaeus.fitting import is_interrupted
+from linnaeus.parameters import (
+    COUNT,
+    FLAG,
+    FLOAT_TYPE,
+    JOBS,
+    MAPPING,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SEED,
+    TAXONOMY,
+    Limits,
+    choice,
+)
 from linnaeus.taxonomy import Taxonomy
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
@@ -32,6 +47,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     tol: float
     random_state: Any
     several = True  # whether a sample may have several labels
+    limits = Limits(  # of parameters that several estimators have; one name means one thing
+        taxonomy=TAXONOMY, C=POSITIVE, tol=POSITIVE, max_iter=COUNT,
+        classes=choice("leaves", "nodes"), fit_intercept=FLAG,
+        intercept_scaling=POSITIVE, class_weight=choice("balanced") | MAPPING | NONE,
+        prune=NOT_NEGATIVE, warm_start=FLAG, dtype=FLOAT_TYPE, n_jobs=JOBS,
+        random_state=SEED,
+    )  # fmt: skip
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
@@ -83,7 +105,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
             )
         what, reached = ("a psi", psi) if psi is not None else ("a relative duality gap", self.gap_)
-        if reached > self.tol:
+        if reached > self.tol and not is_interrupted():
             more = ", or use float64" if hasattr(self, "dtype") else ""
             warnings.warn(
                 f"{type(self).__name__} stopped at {what} of {reached:.2e}, "
@@ -107,10 +129,3 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
-
-
-def check_positive(**values: float) -> None:
-    """Refuse parameters that are not positive, finite numbers."""
-    for name, value in values.items():
-        if not 0 < value < np.inf:
-            raise UserError(f"{name} is {value!r}. It must be a positive number.")

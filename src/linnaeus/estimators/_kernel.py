@@ -9,46 +9,39 @@ An intercept is the weight of one more feature of size s: K(x, x') + s^2.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from linnaeus.errors import UserError, shorten
+from linnaeus.errors import UserError
 from linnaeus.estimators._base import Classifier
 from linnaeus.estimators._linear import LARGE, LinearClassifier, check_range, tidy
+from linnaeus.fitting import read_rows
+from linnaeus.parameters import Limits, choice, thing
 
 
 class Kernelized(Classifier):
     """Base of all estimators with the parameters `kernel` and `fit_intercept`."""
 
     kernel: Any
+    limits = Limits(
+        kernel=choice("linear", "precomputed")
+        | thing("a kernel of linnaeus.kernels", lambda v: hasattr(v, "gram"))
+    )
 
     def _kernel_is(self, name: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel == name
 
     def _is_linear(self) -> bool:
-        """Whether it is, once the kernel is seen to be in order."""
-        if isinstance(self.kernel, str):
-            if self.kernel not in ("linear", "precomputed"):
-                raise UserError(
-                    f"kernel={self.kernel!r} is not known. Use 'linear', 'precomputed' or a "
-                    f"kernel of linnaeus.kernels."
-                )
-        elif not hasattr(self.kernel, "gram"):
-            raise UserError(
-                f"kernel={shorten(self.kernel)} has no method gram(A, B). Use 'linear', "
-                f"'precomputed' or a kernel of linnaeus.kernels."
-            )
         return self._kernel_is("linear")
 
     def _gram(self, X: Any, fitting: bool = False) -> np.ndarray:
         """Kernel values of X with the examples learned from, (n, n_fitted), without a constant."""
         if self._kernel_is("precomputed"):
-            K = validate_data(self, X, dtype=[np.float64, np.float32], reset=fitting)
+            K = read_rows(self, X, reset=fitting)
         else:
             if fitting:
                 self.X_fit_ = X
@@ -121,11 +114,9 @@ class KernelClassifier(Kernelized):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[sp.csr_array | None, np.ndarray | None, sp.csr_array, Any]:
         """Rows of features or else the kernel matrix; labels; weights: all seen to be in order."""
-        if not (self.C > 0 and math.isfinite(self.C)):
-            raise UserError(f"C is {self.C}. Use a positive number.")
         features, K = None, None
         if self._is_linear():
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+            X = read_rows(self, X, reset=True, accept_sparse="csr", dtype=np.float64)
             features = self._with_constant(self._features(X))
         else:
             K = self._gram(X, fitting=True) + self._bias() ** 2
@@ -136,7 +127,7 @@ class KernelClassifier(Kernelized):
         """Rows of features (no constant), or the kernel between new and training examples."""
         check_is_fitted(self)
         if self._is_linear():
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+            X = read_rows(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
             return self._features(X)
         return self._gram(X) + self._bias() ** 2
 

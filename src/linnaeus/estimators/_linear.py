@@ -9,12 +9,14 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import TOO_LARGE, Classifier, check_positive
+from linnaeus.estimators._base import TOO_LARGE, Classifier
+from linnaeus.fitting import fitting, read_rows
 from linnaeus.inference.rows import SCORE_ENTRIES
+from linnaeus.parameters import POSITIVE
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
@@ -36,6 +38,7 @@ class LinearClassifier(Classifier):
 
     # -- fitting ----------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
@@ -62,7 +65,7 @@ class LinearClassifier(Classifier):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[sp.csr_array, sp.csr_array, Any, Any, int]:
         """What `_solve` takes, once all is seen to be in order."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = read_rows(self, X, reset=True, accept_sparse="csr")
         Y = self._learn_targets(y, X.shape[0])
         weight, seed = self._weights(sample_weight, X.shape[0]), self._seed()
         X = tidy(X)
@@ -85,7 +88,6 @@ class LinearClassifier(Classifier):
 
     def _options(self, weight: Any, dtype: Any) -> dict[str, Any]:
         """What the solvers of linear problems are told."""
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         return {
             "C": self.C, "bias": self._bias(), "sample_weight": weight, "tol": self.tol,
             "max_iter": self.max_iter, "dtype": dtype,
@@ -184,7 +186,7 @@ class LinearClassifier(Classifier):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, self.kept)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = read_rows(self, X, reset=False, accept_sparse="csr")
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _row_blocks(self, n: int) -> Iterator[slice]:
@@ -273,10 +275,6 @@ def factors(class_weight: Any, names: Any, Y: sp.csr_array, sample_weight: Any =
     """The factor of the cost of the positives of each column of Y, whose names are given."""
     if not isinstance(class_weight, str):
         return named_factors(class_weight, names)
-    if class_weight != "balanced":
-        raise UserError(
-            f"class_weight={class_weight!r} is not known. Use 'balanced' or {{class: factor}}."
-        )
     weight = np.ones(Y.shape[0]) if sample_weight is None else np.asarray(sample_weight)
     counts = np.asarray(weight @ Y, dtype=float)
     return np.divide(weight.sum(), Y.shape[1] * counts, out=np.ones(Y.shape[1]), where=counts > 0)
@@ -291,8 +289,7 @@ def named_factors(class_weight: Any, names: Any) -> np.ndarray:
                 f"class_weight names {shorten(name)}, which is not a class. "
                 f"The classes are {shorten(list(names))}."
             )
-        if not (value > 0 and math.isfinite(value)):
-            raise UserError(f"The class weight of {shorten(name)} is {value}. It must be positive.")
+        POSITIVE.check(f"The class weight of {shorten(name)}", value)
     return np.array([float(class_weight.get(name, 1.0)) for name in names])
 
 

@@ -12,15 +12,17 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _batches, _targets
-from linnaeus.estimators._base import TOO_LARGE, check_positive
+from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
+from linnaeus.fitting import fitting, read_rows
+from linnaeus.parameters import FLAG, Limits
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
@@ -43,6 +45,7 @@ class Online(Ranked):
 
     max_iter: int
     shuffle: bool
+    limits = Limits(shuffle=FLAG)
 
     def _rule(self) -> str:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -52,6 +55,7 @@ class Online(Ranked):
 
     # -- all examples at once ---------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn from examples, in as many passes as it takes, `max_iter` at most.
 
@@ -69,7 +73,6 @@ class Online(Ranked):
         Self
             The fitted estimator.
         """
-        self._check_parameters()
         features: Any = None
         if self._is_linear():
             X, Y, _, dtype, seed = self._prepared(X, y, None)
@@ -85,9 +88,6 @@ class Online(Ranked):
         self.sizes_ = RunningSizes()
         self._learn_sizes(X, Y, seed)
         return self
-
-    def _check_parameters(self) -> None:
-        check_positive(max_iter=self.max_iter)
 
     def _train(self, problem: OnlineProblem, X: Any, seed: int) -> PerceptronRun:
         """Make all passes, and keep what they give."""
@@ -157,6 +157,7 @@ class Online(Ranked):
 
     # -- a batch at a time ------------------------------------------------------------------
 
+    @fitting
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, taxonomy: Taxonomy | None = None
     ) -> Self:
@@ -186,14 +187,10 @@ class Online(Ranked):
         Self
             The fitted estimator.
         """
-        self._check_parameters()
         self._check_batches()
         first, linear = not hasattr(self, "weights_"), self._is_linear()
         if linear:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first
-            )
-            X = tidy(X)
+            X = tidy(read_rows(self, X, reset=first, accept_sparse="csr"))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         Y = self._batch_labels(y, n, classes, taxonomy, first)
         result = self._batch(X, Y, first) if linear else self._kernel_batch(X, Y, first)
@@ -387,7 +384,7 @@ class Online(Ranked):
         check_is_fitted(self, "weights_")
         if not self._is_linear():
             return self._gram(X)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = read_rows(self, X, reset=False, accept_sparse="csr")
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _dtype(self, X: sp.csr_array) -> Any:

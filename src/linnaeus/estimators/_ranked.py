@@ -19,6 +19,9 @@ from linnaeus.decisions import SetSize
 from linnaeus.errors import UserError
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.losses import ClassLoss, class_attributes, class_loss
+from linnaeus.losses.attributes import SCHEMES
+from linnaeus.losses.pairwise import NAMED
+from linnaeus.parameters import FUNCTION, MATRIX, NONE, Limits, choice, thing
 from linnaeus.taxonomy import Taxonomy
 
 MANY = 100  # classes from which a threshold is learned from the highest scores only
@@ -44,6 +47,14 @@ class Ranked(LinearOrKernel):
 
     loss: Any
     attributes: Any
+    limits = Limits(
+        loss=choice(*NAMED)
+        | thing("a loss of linnaeus.losses", lambda v: isinstance(v, ClassLoss))
+        | MATRIX
+        | NONE,
+        attributes=choice(*SCHEMES) | MATRIX | FUNCTION | NONE,
+        class_kernel=MATRIX | NONE,
+    )
 
     # -- classes ----------------------------------------------------------------------------
 

@@ -16,27 +16,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
+from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Joint, Solution
 from linnaeus.solvers.recursive import alternation
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
 FREE = 1e-6
-CHOICES = {
-    "loss": ("hinge", "squared_hinge"),
-    "root": ("zero", "free", "pinned"),
-    "schedule": ("two-block", "parity", "color", "jacobi"),
-    "intercept_sharing": ("own", "parent"),
-}
 
 
 class Recursive(LinearClassifier):
     """What both losses share."""
+
+    limits = Limits(
+        root=choice("zero", "free", "pinned"),
+        ground=NOT_NEGATIVE | NONE,
+        conductance=POSITIVE | MAPPING | NONE,
+        schedule=choice("two-block", "parity", "color", "jacobi"),
+        intercept_sharing=choice("own", "parent"),
+    )
 
     def __init__(
         self,
@@ -90,7 +91,6 @@ class Recursive(LinearClassifier):
     ) -> Solution:  # fmt: skip
         """Build the graph around the classes, and solve."""
         common = self._options(weight, dtype)
-        self._check()
         structure, inner = build_structure(
             self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
         )
@@ -102,12 +102,6 @@ class Recursive(LinearClassifier):
         self.inner_nodes_ = inner
         self.inner_coef_ = result.W_I[: len(inner), :-1]
         return result.solution
-
-    def _check(self) -> None:
-        for name, values in CHOICES.items():
-            check_choice(name, getattr(self, name, values[0]), values)
-        if self.ground is not None and not self.ground >= 0:
-            raise UserError(f"ground is {self.ground!r}. It must be 0 or positive.")
 
 
 def build_structure(
@@ -146,7 +140,6 @@ def _by_edge(tax: Taxonomy, conductance: Any) -> Mapping[tuple[Any, Any], float]
     """A number is for every edge from an inner node to another."""
     if not isinstance(conductance, Real):
         return conductance  # type: ignore[no-any-return]
-    check_positive(conductance=float(conductance))
     leaves = set(tax.leaves)
     return {edge: float(conductance) for edge in tax.edges if edge[1] not in leaves}
 

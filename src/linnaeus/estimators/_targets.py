@@ -37,9 +37,8 @@ class Targets(NamedTuple):
 
     def classes(self) -> np.ndarray:
         """The classes as an array, in the type in which the labels came."""
-        if self.one and self.taxonomy is None:
-            return np.array(self.names, dtype=self.form.like.dtype)
-        return name_array(self.names)
+        flat = self.one and self.taxonomy is None
+        return name_array(self.names, self.form.like.dtype if flat else None)
 
 
 def learn(
@@ -51,8 +50,6 @@ def learn(
     """
     if y is None:
         raise UserError("This estimator requires y to be passed, but the target y is None.")
-    if classes not in ("leaves", "nodes"):
-        raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
     if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
         raise UserError(
             f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."

@@ -17,10 +17,9 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from linnaeus.errors import UserError
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
 from linnaeus.execution import executor
+from linnaeus.parameters import COUNT, FUNCTION, NONE, POSITIVE, SHARE, Limits, whole
 from linnaeus.solvers.bayes import corrmnl
 from linnaeus.solvers.bayes.hblr_model import ClassTree, tree_of
 from linnaeus.solvers.numerics import hmc
@@ -110,6 +109,16 @@ class CorrelatedMNL(Multiclass):
     array(['oak'], dtype='<U3')
     """
 
+    limits = Limits(
+        a=POSITIVE,
+        b=POSITIVE,
+        n_samples=whole(8),  # to compare halves
+        n_burn_in=COUNT,
+        n_chains=COUNT,
+        target_acceptance=SHARE,
+        callback=FUNCTION | NONE,
+    )
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -145,7 +154,6 @@ class CorrelatedMNL(Multiclass):
         return np.dtype(np.float64)
 
     def _solve(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Any:
-        self._check_parameters()
         t, K = self._one_class(Y), Y.shape[1]
         grown = self.targets_.taxonomy or Taxonomy.flat(range(K))
         tree = rooted(grown)
@@ -164,18 +172,6 @@ class CorrelatedMNL(Multiclass):
             callback=self.callback,
         )  # fmt: skip
         return found, owners
-
-    def _check_parameters(self) -> None:
-        check_positive(
-            a=self.a, b=self.b, n_samples=self.n_samples, n_burn_in=self.n_burn_in,
-            n_chains=self.n_chains,
-        )  # fmt: skip
-        if self.n_samples < 8:
-            raise UserError(f"n_samples is {self.n_samples}. Use 8 or more, to compare halves.")
-        if not 0 < self.target_acceptance < 1:
-            raise UserError(
-                f"target_acceptance is {self.target_acceptance}. Use a number between 0 and 1."
-            )
 
     def _store(self, solution: tuple[corrmnl.Posterior, list[Any]]) -> None:
         found, owners = solution

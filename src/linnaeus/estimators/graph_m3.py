@@ -11,13 +11,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from linnaeus.errors import UserError, check_choice, nearest, shorten
+from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import KernelClassifier
-from linnaeus.inference.graphs import Graph, Oracle, prepare
+from linnaeus.fitting import fitting
+from linnaeus.inference.graphs import METHODS, Graph, Oracle, prepare
 from linnaeus.inference.rows import score_blocks
 from linnaeus.losses.costs import SCALINGS, node_coefficients
+from linnaeus.parameters import FLAG, LISTS, NONE, Limits, choice
 from linnaeus.solvers.markov import graph_m3
 from linnaeus.solvers.markov.fitted import Fitted
 from linnaeus.taxonomy import Taxonomy
@@ -115,6 +116,14 @@ class GraphM3(KernelClassifier):
     [['sun', 'heat'], ['drought']]
     """
 
+    limits = Limits(
+        edges=choice("paths") | LISTS | NONE,
+        loss=choice(*LOSSES),
+        inference=choice(*METHODS),
+        consistent=FLAG,
+        optimizer=choice("pairwise", "csga"),
+    )
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -148,6 +157,7 @@ class GraphM3(KernelClassifier):
 
     # -- fitting ----------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
@@ -167,7 +177,6 @@ class GraphM3(KernelClassifier):
         Self
             The fitted estimator.
         """
-        check_positive(tol=self.tol, max_iter=self.max_iter)
         features, K, labelled, weight = self._prepared(X, y, sample_weight)
         names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
         Y = labelled.toarray()
@@ -316,7 +325,6 @@ def _open_codes(graph: Graph, taxonomy: Taxonomy | None) -> np.ndarray:
 
 def _loss_tables(loss: str, graph: Graph, Y: Any, taxonomy: Taxonomy | None) -> np.ndarray:
     """loss_i[e, u] of every example, (n, n_blocks)."""
-    check_choice("loss", loss, LOSSES)
     if loss == "edges":
         return graph_m3.edge_count_losses(graph, Y)
     if loss == "hamming":

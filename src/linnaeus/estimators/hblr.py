@@ -21,10 +21,12 @@ from sklearn.utils.validation import check_random_state
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import TOO_LARGE, check_positive
+from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.execution import executor
+from linnaeus.fitting import is_interrupted
 from linnaeus.inference import predictive
+from linnaeus.parameters import FLAG, NONE, Limits, choice, thing
 from linnaeus.solvers.bayes import hblr_map, hblr_model, hblr_prior, hblr_variational
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
 from linnaeus.taxonomy import Taxonomy
@@ -34,11 +36,6 @@ NUMBERS = 1 << 27  # of covariances stored at most
 MANY = 1 << 24  # weights from which those of features that no example has are not stored
 REFUSED = 5000  # features from which full covariances are refused
 SCHEDULES = (("joint", "paper"), ("leaves", "parity"))  # of points, of distributions
-CHOICES = {
-    "inference": ("map", "variational", "flat"),
-    "link": ("softmax", "binary"),
-    "covariance": ("auto", "full", "diagonal"),
-}
 
 
 class HBLR(LinearClassifier):
@@ -139,6 +136,17 @@ class HBLR(LinearClassifier):
     >>> p.shape, deviation.shape
     ((1, 3), (1, 3))
     """
+
+    limits = Limits(
+        model=choice("M1", "M2", "M3"),
+        inference=choice("map", "variational", "flat"),
+        link=choice("softmax", "binary"),
+        prior=choice("fisher") | thing("a pair (a, b)", lambda v: isinstance(v, tuple | list)),
+        pool=choice("sum", "mean"),
+        unit_information=FLAG,
+        covariance=choice("auto", "full", "diagonal"),
+        schedule=choice(*SCHEDULES[0], *SCHEDULES[1]) | NONE,
+    )
 
     def __init__(
         self,
@@ -247,7 +255,7 @@ class HBLR(LinearClassifier):
             self.lower_bound_, self.lower_bound_trace_ = posterior.objective, posterior.bounds
         elif hasattr(self, "lower_bound_"):  # of an earlier fit
             del self.lower_bound_, self.lower_bound_trace_
-        if not posterior.converged:
+        if not posterior.converged and not is_interrupted():
             warnings.warn(
                 f"HBLR stopped after {self.n_iter_} rounds, while means or precisions still moved "
                 f"by more than tol={self.tol:.0e}. Raise max_iter or tol.",
@@ -256,11 +264,6 @@ class HBLR(LinearClassifier):
             )
 
     def _check(self) -> None:
-        check_positive(tol=self.tol, max_iter=self.max_iter)
-        for name, known in CHOICES.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise UserError(f"{name}={value!r} is not known. Use one of {', '.join(known)}.")
         orders = SCHEDULES[self.inference == "variational"]
         if self.schedule is not None and self.schedule not in orders:
             raise UserError(
@@ -280,8 +283,6 @@ class HBLR(LinearClassifier):
     def _prior(self, model: HBLRModel, X: Any, Y: sp.csr_array, weight: Any, width: int) -> Gamma:
         """From the features seen, or as given for all features."""
         if isinstance(self.prior, str):
-            if self.prior != "fisher":
-                raise UserError(f"prior={self.prior!r} is not known. Use 'fisher' or (a, b).")
             return hblr_prior.fisher(
                 model, X, Y, bias=self._bias(), sample_weight=weight, pool=self.pool,
                 unit_information=self.unit_information,

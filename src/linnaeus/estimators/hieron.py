@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.estimators._online import Online
+from linnaeus.parameters import FLAG, Limits
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -96,6 +97,7 @@ class Hieron(Online):
     """
 
     several = False
+    limits = Limits(averaged=FLAG)
 
     def __init__(
         self,

@@ -18,11 +18,12 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.estimators._linear import LARGE
+from linnaeus.fitting import fitting
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
-from linnaeus.losses import markov_edges
+from linnaeus.losses import SCALINGS, markov_edges
+from linnaeus.parameters import COUNT, NONE, Limits, choice
 from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_paths
 from linnaeus.solvers.markov.fitted import Fitted
 from linnaeus.taxonomy import Taxonomy
@@ -136,6 +137,16 @@ class HM3(LinearOrKernel):
 
     classes = "nodes"
     tight = 1e-4
+    limits = Limits(
+        loss=choice("delta", *SCALINGS),
+        root_edges=choice("none", "all"),
+        optimizer=choice("pairwise", "csga"),
+        slack=choice("example", "edge", "negative"),
+        share=choice("neighbours", "parent"),
+        features=choice("edge", "path"),
+        competitors=choice("all", "consistent"),
+        freq=COUNT | NONE,
+    )
 
     def __init__(
         self,
@@ -180,6 +191,7 @@ class HM3(LinearOrKernel):
 
     # -- fitting ----------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None, local: Any = None) -> Self:
         """Learn from examples; ancestors are added to `y`.
 
@@ -239,7 +251,6 @@ class HM3(LinearOrKernel):
 
     def _learn(self, Y: sp.csr_array, weight: Any, seed: int, X: Any, **data: Any) -> Fitted:
         """Choose the solver and run it."""
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         solvers = _LOCAL_SOLVERS if "local" in data else _SOLVERS
         if (self.features, self.slack) not in solvers:
             known = ", ".join(f"features={f!r} with slack={s!r}" for f, s in solvers)

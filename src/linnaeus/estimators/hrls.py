@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.estimators._kernel import KernelClassifier
+from linnaeus.fitting import fitting
 from linnaeus.inference.rows import score_blocks
+from linnaeus.parameters import FLAG, Limits
 from linnaeus.solvers.linear import hrls
 from linnaeus.taxonomy import Dag, Taxonomy
 
@@ -82,6 +84,8 @@ class HierarchicalRLS(KernelClassifier):
     array(['oak'], dtype='<U6')
     """
 
+    limits = Limits(margins=FLAG)
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -99,6 +103,7 @@ class HierarchicalRLS(KernelClassifier):
         self.intercept_scaling = intercept_scaling
         self.margins = margins
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
@@ -223,7 +228,8 @@ class HierarchicalRLS(KernelClassifier):
     def _taught(self) -> np.ndarray:
         """Which nodes were labels of training examples."""
         check_is_fitted(self)
-        return np.isin(np.array(self.targets_.names, dtype=object), self.targets_.form.names)
+        taught = set(self.targets_.form.names)
+        return np.array([name in taught for name in self.targets_.names])
 
 
 def descend(dag: Dag, margins: np.ndarray, taught: np.ndarray) -> np.ndarray:

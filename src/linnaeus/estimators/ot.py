@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._multiclass import Multiclass
 from linnaeus.inference import paths
+from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot, ot_nodes, ot_rda
 from linnaeus.taxonomy import Taxonomy
@@ -98,6 +98,12 @@ class OrthogonalTransfer(Multiclass):
     array(['oak'], dtype='<U3')
     """
 
+    limits = Limits(
+        diagonal=POSITIVE | MAPPING | NONE,
+        offdiagonal=NOT_NEGATIVE,
+        optimizer=choice(*OPTIMIZERS),
+    )
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -127,8 +133,6 @@ class OrthogonalTransfer(Multiclass):
     def _solve(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
-        if self.optimizer not in OPTIMIZERS:
-            raise UserError(f"optimizer={self.optimizer!r} is not known. Use 'dual' or 'rda'.")
         solve, options = OPTIMIZERS[self.optimizer], self._options(weight, dtype)
         t = self._one_class(Y)
         grown = self.targets_.taxonomy or Taxonomy.flat(range(Y.shape[1]))
@@ -143,14 +147,11 @@ class OrthogonalTransfer(Multiclass):
 
     def _coupling(self, forest: ot_nodes.TransferForest) -> ot_nodes.Coupling:
         """K as the parameters say, for the nodes that have siblings."""
-        if not 0 <= self.offdiagonal < np.inf:
-            raise UserError(f"offdiagonal is {self.offdiagonal!r}. Use a number of 0 or more.")
         if self.diagonal is None:
             own: Any = ot_nodes.dominant(forest, self.offdiagonal)
         elif isinstance(self.diagonal, dict):
             own = np.array([self._named(self.nodes_[v]) for v in forest.node.tolist()])
         else:
-            check_positive(diagonal=self.diagonal)
             own = self.diagonal
         return ot_nodes.coupling(forest, own, self.offdiagonal)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.errors import UserError, check_choice
+from linnaeus.errors import UserError
 from linnaeus.estimators._online import Online
+from linnaeus.parameters import FINITE, FLAG, Limits, choice
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights
@@ -109,6 +110,8 @@ class HierarchicalPerceptron(Online):
     array(['dog'], dtype='<U3')
     """
 
+    limits = Limits(variant=choice(*VARIANTS), margin=FINITE, deduplicate=FLAG)
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -139,12 +142,6 @@ class HierarchicalPerceptron(Online):
         self.intercept_scaling = intercept_scaling
         self.dtype = dtype
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("variant", self.variant, VARIANTS)
-        if not np.isfinite(self.margin):
-            raise UserError(f"margin is {self.margin}. Use a finite number.")
 
     def _rule(self) -> str:
         return "perceptron"

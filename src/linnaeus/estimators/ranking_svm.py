@@ -13,9 +13,9 @@ from typing import Any, Self
 
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._ranked import Ranked
+from linnaeus.fitting import fitting
+from linnaeus.parameters import Limits, choice
 from linnaeus.solvers.ranking import ranking_svm, ranking_svm_greedy
 from linnaeus.solvers.ranking.ranking_svm import Ranking
 from linnaeus.taxonomy import Taxonomy
@@ -124,6 +124,14 @@ class RankingSVM(Ranked):
     array(['dog'], dtype='<U3')
     """
 
+    limits = Limits(
+        slack=choice("example", "pair"),
+        rescale=choice("slack", "margin"),
+        optimizer=choice("blocks", "greedy"),
+        step=choice("8a", "8b"),
+        stop=choice("gap", "psi"),
+    )
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -165,6 +173,7 @@ class RankingSVM(Ranked):
         self.dtype = dtype
         self.random_state = random_state
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
@@ -201,7 +210,6 @@ class RankingSVM(Ranked):
 
     def _solve(self, X: Any, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> Ranking:
         """Choose the solver and run it."""
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         self.attributes_, loss = self._class_model()
         common = {
             "C": self.C, "slack": self.slack, "rescale": self.rescale, "sample_weight": weight,
@@ -210,8 +218,6 @@ class RankingSVM(Ranked):
         }  # fmt: skip
         if self.optimizer == "greedy":
             return ranking_svm_greedy.solve(X, Y, self.attributes_, loss, step=self.step, **common)
-        if self.optimizer != "blocks":
-            raise UserError(f"optimizer={self.optimizer!r} is not known. Use 'blocks' or 'greedy'.")
         named = self.loss is None or isinstance(self.loss, str)
         return ranking_svm.solve(
             X, Y, self.attributes_, loss, taxonomy=self.targets_.taxonomy if named else None,

@@ -8,6 +8,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from linnaeus.estimators._recursive import Recursive
+from linnaeus.parameters import Limits, choice
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import rr_svm
 from linnaeus.taxonomy import Taxonomy
@@ -99,6 +100,8 @@ class RecursiveSVM(Recursive):
     >>> model.gap_ < 1e-6
     True
     """
+
+    limits = Limits(loss=choice("hinge", "squared_hinge"))
 
     def __init__(
         self,

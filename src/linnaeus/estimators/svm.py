@@ -11,9 +11,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
+from linnaeus.parameters import Limits, choice
 from linnaeus.solvers.linear import svm
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
@@ -95,6 +95,8 @@ class FlatSVM(LinearClassifier):
     array(['oak'], dtype='<U3')
     """
 
+    limits = Limits(loss=choice("squared_hinge", "hinge"))
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
@@ -132,8 +134,6 @@ class FlatSVM(LinearClassifier):
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
         options = self._options(weight, dtype)
-        if self.loss not in ("hinge", "squared_hinge"):
-            raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
             X, Y, loss=self.loss,
             class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,

@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
-from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
+from linnaeus.fitting import fitting
 from linnaeus.inference import paths
-from linnaeus.labels import moved
+from linnaeus.labels import moved, name_array
+from linnaeus.parameters import COUNT, ESTIMATOR, FLAG, NONE, POSITIVE, Limits, choice, number
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
@@ -147,6 +148,16 @@ class TopDown(LinearClassifier):
     """
 
     kept = "models_"
+    limits = Limits(
+        local=choice(*METHODS),
+        loss=choice("squared_hinge", "hinge", "logistic") | NONE,
+        estimator=ESTIMATOR | NONE,
+        decode=choice("greedy", "signs", "beam", "path"),
+        beam=COUNT,
+        stop=FLAG | choice("levels") | number("a number from 0 to 1", lambda v: 0 <= v < 1),
+        slope=POSITIVE | NONE,
+        cv=COUNT,
+    )
 
     def __init__(
         self,
@@ -193,6 +204,7 @@ class TopDown(LinearClassifier):
 
     # -- fitting ----------------------------------------------------------------------------
 
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples.
 
@@ -211,31 +223,14 @@ class TopDown(LinearClassifier):
         Self
             The fitted estimator.
         """
-        self._check_parameters()
+        if self.loss not in METHODS[self.local]:
+            choices = ", ".join(map(repr, METHODS[self.local]))
+            raise UserError(
+                f"loss={self.loss!r} is not known with local={self.local!r}. Use one of {choices}."
+            )
         self.sparse_ = sp.issparse(X)
         super().fit(X, y, sample_weight)
         return self
-
-    def _check_parameters(self) -> None:
-        check_positive(C=self.C, tol=self.tol, beam=self.beam)
-        known: dict[str, tuple[Any, ...]] = {
-            "local": tuple(METHODS),
-            "decode": ("greedy", "signs", "beam", "path"),
-        }
-        known["loss"] = tuple(METHODS.get(self.local, ()))
-        for name, values in known.items():
-            if getattr(self, name) not in values:
-                choices = ", ".join(map(repr, values))
-                raise UserError(
-                    f"{name}={getattr(self, name)!r} is not known with local={self.local!r}. "
-                    f"Use one of {choices}."
-                )
-        if not self._learns_to_stop() and not (
-            isinstance(self.stop, (bool, int, float, np.number)) and 0 <= self.stop < 1
-        ):
-            raise UserError(
-                f"stop={self.stop!r} is not a probability. Use True, False, 'levels', or 0 to 1."
-            )
 
     def _learns_to_stop(self) -> bool:
         return self.stop is True or (isinstance(self.stop, str) and self.stop == "levels")
@@ -278,7 +273,6 @@ class TopDown(LinearClassifier):
         if self.estimator is not None:
             odds = _topdown_local.is_probabilistic(self.estimator)
         slope = self.slope if self.slope is not None else 1.0 if odds else SLOPE
-        check_positive(slope=slope)
         return _topdown_decode.Decoder(
             grown, paths.families(grown), float(slope), one or self.local == "multiclass", one
         )
@@ -530,7 +524,7 @@ class TopDown(LinearClassifier):
     def _own_names(self, nodes: np.ndarray) -> np.ndarray:
         """Node numbers as names; a misc leaf has the name of its parent."""
         grown = self.decoder_.taxonomy
-        names = np.array([grown.misc.get(name, name) for name in grown.nodes], self.classes_.dtype)
+        names = name_array(grown.misc.get(name, name) for name in grown.nodes)
         return np.asarray(names[nodes])
 
     def _partial_answer(self, on: sp.csr_array) -> Any:

@@ -195,12 +195,12 @@ def class_loss(
     if loss is None:
         return half_distance(taxonomy, classes)
     if isinstance(loss, str):
-        if loss not in _NAMED:
+        if loss not in NAMED:
             raise UserError(
-                f"The class loss {loss!r} is not known. Use one of: {', '.join(_NAMED)}, a matrix, "
+                f"The class loss {loss!r} is not known. Use one of: {', '.join(NAMED)}, a matrix, "
                 f"or linnaeus.losses.volume(taxonomy, volumes, c_miss, c_false)."
             )
-        return _NAMED[loss](taxonomy, classes)
+        return NAMED[loss](taxonomy, classes)
     if not isinstance(loss, ClassLoss):
         loss = _checked_table(loss, taxonomy.names(nodes.tolist()))
     if loss.n_classes != nodes.size:
@@ -367,7 +367,7 @@ def _checked_table(matrix: Any, names: Sequence[Any]) -> ClassLoss:
     return _TableLoss(table)
 
 
-_NAMED: dict[str, Callable[[Taxonomy, IntArray | None], ClassLoss]] = {
+NAMED: dict[str, Callable[[Taxonomy, IntArray | None], ClassLoss]] = {
     "zero_one": zero_one,
     "half_distance": half_distance,
     "normalized": normalized,

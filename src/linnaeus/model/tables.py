@@ -22,6 +22,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.text.frames import as_configured
 
 SCALES = ("auto", "standard", "unit", "none")
 WIDE = 100_000  # columns from which on the empty ones are left out
@@ -126,7 +127,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.scale_ == "unit":
             X = self._unit(X)
         if sp.issparse(X):
-            return X if self.kept_ is None else sp.csr_array(X[:, self.kept_])
+            return as_configured(self, X if self.kept_ is None else sp.csr_array(X[:, self.kept_]))
         filled = np.where(np.isnan(X), self.mean_, X)
         if self.scale_ == "none":
             return filled
@@ -152,7 +153,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str of shape (n_kept,)
         """
         check_is_fitted(self)
-        names = self.feature_names
+        names = self.feature_names or getattr(self, "feature_names_in_", None)
         if names is None or len(names) != self.n_features_in_:
             names = [str(j) for j in range(1, self.n_features_in_ + 1)]
         given = np.array(list(names), dtype=object)

@@ -1,9 +1,12 @@
-"""A taxonomy as lines of text."""
+"""A taxonomy as lines of text, and as a tree that folds in a notebook."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from linnaeus.taxonomy.taxonomy import Taxonomy
@@ -53,6 +56,46 @@ def lines(
             last = i == 0 and left <= 0
             branch, rail = ("└── ", "    ") if last else ("├── ", "│   ")
             stack.append((c, below + branch, below + rail, depth + 1))
+
+
+SMALL = 50  # nodes up to which all is unfolded
+
+
+def folded(taxonomy: Taxonomy, most: int = 1000) -> Iterator[str]:
+    """Pieces of HTML without scripts: every inner node unfolds to its children.
+
+    most : nodes to show, those near the roots first; what is left out is counted where it hangs.
+        A node with several parents is unfolded once and repeated as a name.
+    """
+    depth = taxonomy.depth
+    shown = set(np.argsort(depth, kind="stable")[:most].tolist())  # parents are before children
+    seen: set[int] = set()
+    yield f"<div><div><em>{html.escape(repr(taxonomy))}</em></div>"
+    stack: list[int | str] = [*reversed(_under(shown, taxonomy.root_numbers.tolist()))]
+    while stack:
+        v = stack.pop()
+        if isinstance(v, str):
+            yield v
+            continue
+        caption = html.escape(_caption(taxonomy, taxonomy.nodes[v], ids=True))
+        children = taxonomy.dag.children[slice(*taxonomy.dag.child_ptr[v : v + 2])].tolist()
+        if not children or v in seen:
+            mark = " <small>(see above)</small>" if children else ""
+            yield f'<div style="padding-left:1.1em">{caption}{mark}</div>'
+            continue
+        seen.add(v)
+        unfolded = " open" if len(taxonomy) <= SMALL or depth[v] == 0 else ""
+        yield f'<details{unfolded}><summary>{caption}</summary><div style="margin-left:1.1em">'
+        stack.append("</div></details>")
+        stack += reversed(_under(shown, children))
+    yield "</div>"
+
+
+def _under(shown: set[int], nodes: list[int]) -> list[int | str]:
+    """Those of some nodes that are shown, and how many are not."""
+    kept: list[int | str] = [v for v in nodes if v in shown]
+    left = len(nodes) - len(kept)
+    return [*kept, f"<div><small>... {left:,} more</small></div>"] if left else kept
 
 
 def _caption(taxonomy: Taxonomy, name: Any, ids: bool) -> str:

@@ -817,6 +817,10 @@ class Taxonomy:
         for row in draw.lines(self, root, max_depth, max_children, marks):
             print(row, file=file)
 
+    def _repr_html_(self) -> str:
+        """A tree that folds, for notebooks."""
+        return "".join(draw.folded(self))
+
     def digest(self) -> str:
         """A fingerprint of nodes, edges, titles and links, the same on every machine.
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError, shorten
 from linnaeus.kernels.sequences import Encoded, as_sequences, encode
 from linnaeus.kernels.spectrum import count_windows, window_lengths
+from linnaeus.text.frames import as_configured
 
 
 class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,7 +116,7 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         csr_array of shape (n_texts, n_features)
         """
-        return self._weigh(self._learn(texts))
+        return as_configured(self, self._weigh(self._learn(texts)))
 
     def transform(self, texts: Iterable[Any]) -> sp.csr_array:
         """The counts of strings, one row each.
@@ -131,7 +132,9 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         sequences = as_sequences(texts, "texts")
-        return self._weigh([_counts_of(known, sequences) for known in self._by_length()])
+        return as_configured(
+            self, self._weigh([_counts_of(known, sequences) for known in self._by_length()])
+        )
 
     def _learn(self, texts: Iterable[Any]) -> list[sp.csr_array]:
         """Set the fitted attributes; answer the counts, a matrix for each length."""

@@ -22,6 +22,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.text.frames import as_configured
 from linnaeus.text.stop_words import ENGLISH
 from linnaeus.text.tokens import WORD, ngrams, tokenize
 
@@ -142,7 +143,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         csr_array of shape (n_texts, n_features)
         """
-        return self._weigh(self._learn(texts))
+        return as_configured(self, self._weigh(self._learn(texts)))
 
     def transform(self, texts: Iterable[Any]) -> sp.csr_array:
         """The weighted counts of documents, one row each.
@@ -159,9 +160,9 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         documents = self._documents(texts)
         if self.vocabulary_ is None:
-            return self._weigh(self._hashed(documents))
+            return as_configured(self, self._weigh(self._hashed(documents)))
         counter = CountVectorizer(analyzer=self._analyze(), vocabulary=self.vocabulary_)
-        return self._weigh(counter.transform(documents))
+        return as_configured(self, self._weigh(counter.transform(documents)))
 
     def _learn(self, texts: Iterable[Any]) -> sp.csr_array:
         """Set the fitted attributes; answer the counts."""

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from linnaeus import watching
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import corrmnl_fast as fast
@@ -154,13 +155,15 @@ def sample(
     total = plan.n_burn_in + plan.n_samples
     work = 40.0 * data.X.size * tree.leaves.size
     segment = max(1, min(100, int(SEGMENT / work)))
-    done = 0
+    done, fit = 0, watching.current()
     while done < total:  # a chain is never away for long: an interrupt is heard
         n = min(segment, total - done)
         list(executor.map(_advance, [], [(chain, n) for chain in chains]))
         done += n
         if callback is not None:
             callback(done, total)
+        if fit is not None:
+            fit.say(done, total, {})
     return _joined(chains)
 
 

@@ -262,7 +262,7 @@ class SvmRun:
             before = float(self.gap.sum())
             if stuck > 4 or (not self.rounds.done and self._worth_polishing(10.0 if slow else 1.0)):
                 break  # as far as this precision goes, or as is worth while
-        if not self.rounds.done and self._worth_polishing(20.0):
+        if not (self.rounds.done or self.rounds.stopped) and self._worth_polishing(20.0):
             self._polish()
         if not self.rounds.trace:  # a warm start that was good enough
             self._note()

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from linnaeus.solvers.numerics import newton_fast as fast
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
+from linnaeus.solvers.numerics.rounds import Rounds
 
 Values = npt.NDArray[np.float64]
 
@@ -115,27 +116,29 @@ def _minimised(
 ) -> Minimum:  # fmt: skip
     elsewhere = np.inf if other is None else problem.evaluate(other)[0]
     value, g = problem.evaluate(W)
-    n_passes = 2
+    rounds = Rounds(max_passes)
+    rounds.n = 2
     if other is not None and (elsewhere < value).any():
         W = np.where(elsewhere < value, other, W)
         value, g = problem.evaluate(W)
-        n_passes += 1
+        rounds.n += 1
     open_ = np.ones(value.size, dtype=bool)  # problems that still move
     while True:
         squared = problem.dot(g, g)
         bound = np.maximum(bound, value - 0.5 * squared)
         open_ &= value - bound > tol * np.abs(value)
-        if not open_.any() or n_passes >= max_passes:
-            return Minimum(W, value, np.minimum(bound, value), n_passes)
+        rounds.enter(objective=float(value.sum()), gap=float((value - bound).sum()))
+        if not open_.any() or not rounds.go_on():
+            return Minimum(W, value, np.minimum(bound, value), rounds.n)
         share = 0.5 * squared / np.maximum(np.abs(value), 1e-300)
         enough = 0.5 * np.sqrt(tol / np.maximum(share, 1e-300))  # brings the bound to tol / 4
         close = np.maximum(share ** (2 / 3), np.finfo(W.dtype).eps ** (1 / 3))
         rough = np.minimum(np.maximum(close, enough), ROUGHEST)
-        p, n_products = _direction(problem, g, open_, rough, max_passes - n_passes)
+        p, n_products = _direction(problem, g, open_, rough, rounds.left)
         slope = problem.dot(g, p)
         open_ &= slope < -np.finfo(W.dtype).eps * np.abs(value)  # more is lost in rounding
         W, value, g, n_evaluations = _step(problem, W, value, p, slope, open_)
-        n_passes += n_products + n_evaluations
+        rounds.n += n_products + n_evaluations
 
 
 def _direction(

@@ -7,7 +7,8 @@
 
 goes on until P - D <= tol max(floor, |P|), or for `max_iter` rounds. Where passes over the data are
 counted in place of rounds, `while rounds.go_on()` and `rounds.n += 1` do the same. A certificate of
-another kind is entered by `enter`, and says itself when it is `done`.
+another kind is entered by `enter`, and says itself when it is `done`. Whoever watches the fit is
+told of every entry, and may end it after any round.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
+from linnaeus import watching
 
 Record = dict[str, float]  # seconds, objective, gap; the gap is relative: (P - D) / max(1, |P|)
 
@@ -35,7 +38,7 @@ class Rounds:
         self.limit, self.tol, self.floor, self.unit = limit, tol, floor, unit
         self.n, self.done, self.gap, self.target = 0, False, math.inf, 0.0
         self.trace: list[Record] = []
-        self.began = time.perf_counter()
+        self.began, self.fit = time.perf_counter(), watching.current()
 
     def __iter__(self) -> Iterator[int]:
         while self.go_on():
@@ -44,12 +47,20 @@ class Rounds:
 
     def go_on(self) -> bool:
         """Whether there is another round: it is not enough yet, and there may be more."""
-        return not self.done and self.n < self.limit
+        return not self.done and self.n < self.limit and not self.stopped
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the fit was interrupted: one round is made, so that there is an answer."""
+        if self.n == 0 or self.fit is None or not self.fit.asked:
+            return False
+        self.fit.stopped = True
+        return True
 
     @property
     def left(self) -> int:
         """How many rounds there may still be."""
-        return self.limit - self.n
+        return 0 if self.stopped else self.limit - self.n
 
     def restart(self, limit: int, tol: float) -> None:
         """Count anew, to another tolerance; the trace goes on."""
@@ -61,12 +72,18 @@ class Rounds:
         self.trace.append(record(seconds, objective / self.unit, gap / self.unit) | more)
         self.gap, self.target = gap, self.tol * max(self.floor, abs(objective))
         self.done = bool(gap <= self.target)
+        self._tell()
         return self.done
 
     def enter(self, **values: float) -> Record:
         """Enter what a round reached, by whatever names."""
         self.trace.append({"seconds": time.perf_counter() - self.began, **values})
+        self._tell()
         return self.trace[-1]
+
+    def _tell(self) -> None:
+        if self.fit is not None:
+            self.fit.say(self.n, self.limit, self.trace[-1])
 
 
 def record(seconds: float, objective: float, gap: float) -> Record:

@@ -1,0 +1,148 @@
+"""What the parameters of an estimator may be: a table beside its constructor, checked in `fit`.
+
+    limits = Limits(C=POSITIVE, loss=choice("hinge", "squared_hinge"), slope=POSITIVE | NONE)
+
+An estimator has its own limits and those of its bases, so what several share is said once. What
+depends on other parameters, or on the data, is checked where it is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.errors import UserError, nearest, shorten
+
+
+class Limit(NamedTuple):
+    """Values that a parameter may have: the words for each kind of them, and a test."""
+
+    words: tuple[str, ...]
+    holds: Callable[[Any], bool]
+    texts: tuple[str, ...] = ()  # the words among them that are values
+
+    def __or__(self, other: Limit) -> Limit:
+        return Limit(
+            (*self.words, *other.words),
+            lambda value: self.holds(value) or other.holds(value),
+            (*self.texts, *other.texts),
+        )
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that is none of these, by the name of the parameter."""
+        if self.holds(value):
+            return
+        words = " or ".join(filter(None, [", ".join(self.words[:-1]), self.words[-1]]))
+        if isinstance(value, str) and self.texts:
+            known = nearest(value, self.texts)
+            raise UserError(f"{name}={shorten(value)} is not known{known}. Use {words}.")
+        shown = " ".join(shorten(value).split())
+        raise UserError(f"{name} is {shown}. It must be {words}.")
+
+
+class Limits(dict[str, Limit]):
+    """The limits of parameters, by their names."""
+
+
+def limits_of(kind: type) -> Mapping[str, Limit]:
+    """The limits of an estimator and of its bases, those of the nearest first."""
+    return ChainMap(*(vars(base).get("limits", {}) for base in kind.__mro__))
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse an estimator with a parameter outside of its limits."""
+    limits = limits_of(type(estimator))
+    for name, value in estimator.get_params(deep=False).items():
+        if name in limits:
+            limits[name].check(name, value)
+
+
+# -- kinds of values ------------------------------------------------------------------------------
+
+
+def choice(*texts: str) -> Limit:
+    """One of some texts."""
+    return Limit(tuple(map(repr, texts)), lambda v: isinstance(v, str) and v in texts, texts)
+
+
+def thing(words: str, holds: Callable[[Any], bool]) -> Limit:
+    """What passes a test of its own."""
+    return Limit((words,), holds)
+
+
+def number(words: str, holds: Callable[[float], bool]) -> Limit:
+    """A finite number; neither a text nor True or False is one."""
+    return thing(words, lambda v: _is(v, Real) and _is_finite(v) and holds(v))
+
+
+def whole(least: int) -> Limit:
+    """A whole number that is large enough."""
+    words = {0: "a whole number of 0 or more", 1: "a positive whole number"}
+    default = f"a whole number of {least} or more"
+    return thing(words.get(least, default), lambda v: _is(v, Integral) and v >= least)
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _is_float_type(value: Any) -> bool:
+    try:
+        return np.dtype(value) in (np.float32, np.float64)
+    except TypeError:
+        return False
+
+
+def _is_seed(value: Any) -> bool:
+    if _is(value, Integral):
+        return bool(0 <= value < 2**32)
+    return isinstance(value, np.random.RandomState) or value is np.random
+
+
+def _is_array(value: Any, n_dimensions: int) -> bool:
+    if sp.issparse(value):
+        return bool(value.ndim == n_dimensions)
+    try:
+        return np.asarray(value, dtype=float).ndim == n_dimensions
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_iterable(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
+NONE = thing("None", lambda v: v is None)
+FLAG = Limit(("True", "False"), lambda v: isinstance(v, bool | np.bool_))
+FINITE = number("a finite number", lambda v: True)
+POSITIVE = number("a positive number", lambda v: v > 0)
+NOT_NEGATIVE = number("a number of 0 or more", lambda v: v >= 0)
+SHARE = number("a number between 0 and 1", lambda v: 0 < v < 1)
+COUNT = whole(1)
+JOBS = COUNT | thing("-1 for all cores", lambda v: _is(v, Integral) and v == -1) | NONE
+SEED = thing("a whole number from 0 to 2**32 - 1", _is_seed) | NONE
+FLOAT_TYPE = thing("'float32', 'float64'", lambda v: v is not None and _is_float_type(v)) | NONE
+MAPPING = thing("a dict", lambda v: isinstance(v, Mapping))
+MATRIX = thing("a matrix of numbers", lambda v: _is_array(v, 2))
+ROW = thing("a list of numbers", lambda v: _is_array(v, 1))
+LISTS = thing("a list", _is_iterable)
+FUNCTION = thing("a function", lambda v: callable(v) and not isinstance(v, type))
+ESTIMATOR = thing(
+    "a scikit-learn estimator", lambda v: hasattr(v, "fit") and not isinstance(v, type)
+)
+TAXONOMY = (
+    thing("a linnaeus.Taxonomy", lambda v: hasattr(v, "leaf_numbers")) | choice("infer") | NONE
+)

@@ -1,0 +1,93 @@
+"""Who watches the fits, what they are told, and whether a fit is to stop.
+
+A fit says what each of its rounds reached to whoever watches (`watched`), and asks between rounds
+whether it is to stop with what it has. Where nobody watches nothing is said and nothing stops. Both
+are context variables: fits in another thread are not watched, the threads that a fit starts are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+
+Show = Callable[[list[str]], None]
+
+
+class Watch:
+    """The fits that are under way, the outermost of each thread; `show` is given a line of each."""
+
+    def __init__(self, show: Show) -> None:
+        self.show, self.fits, self.lock = show, list[Fit](), Lock()
+
+    def tell(self) -> None:
+        """Show how things stand."""
+        with self.lock:
+            self.show([fit.line for fit in self.fits])
+
+    def interrupt(self) -> bool:
+        """Let the fits stop after their rounds; False if none runs, or all know already."""
+        asked = [fit for fit in tuple(self.fits) if not fit.asked]  # no lock: a signal handler
+        for fit in asked:
+            fit.asked = True
+        return bool(asked)
+
+
+class Fit:
+    """A fit that is watched: its last words, whether it was asked to stop, and whether it did."""
+
+    def __init__(self, name: str, watch: Watch) -> None:
+        self.name, self.watch, self.line, self.began = name, watch, name, time.perf_counter()
+        self.asked = self.stopped = False
+
+    def say(self, n: int, limit: int, reached: Mapping[str, float]) -> None:
+        """Tell of round n of at most `limit`, and of what it reached."""
+        values = [f"{key} {value:.3g}" for key, value in reached.items() if key != "seconds"]
+        seconds = time.perf_counter() - self.began
+        where = f"round {n:,} of at most {limit:,}"
+        self.line = f"{self.name}: {', '.join([where, *values, f'{seconds:.0f} s'])}"
+        self.watch.tell()
+
+
+_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+_FIT: ContextVar[Fit | None] = ContextVar("fit", default=None)
+
+
+def current() -> Fit | None:
+    """The fit that runs here, if somebody watches."""
+    return _FIT.get()
+
+
+@contextmanager
+def watched(show: Show) -> Iterator[Watch | None]:
+    """Show the fits while this lasts; None where somebody watches already, who goes on to."""
+    if _WATCH.get() is not None:
+        yield None
+        return
+    watch = Watch(show)
+    token = _WATCH.set(watch)
+    try:
+        yield watch
+    finally:
+        _WATCH.reset(token)
+
+
+@contextmanager
+def fit(name: str) -> Iterator[Fit | None]:
+    """A fit, for whoever watches; None where nobody does, or within another fit."""
+    watch = _WATCH.get()
+    if watch is None or _FIT.get() is not None:
+        yield None
+        return
+    here = Fit(name, watch)
+    token = _FIT.set(here)
+    watch.fits.append(here)
+    try:
+        watch.tell()
+        yield here
+    finally:
+        watch.fits.remove(here)
+        _FIT.reset(token)
+        watch.tell()
