@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.estimators._continued import past_duals
 from linnaeus.estimators._recursive import Recursive
-from linnaeus.solvers.numerics.examples import Solution
-from linnaeus.solvers.recursive import rr_svm
+from linnaeus.solvers.linear import svm_duals
+from linnaeus.solvers.numerics.examples import example_weights
+from linnaeus.solvers.recursive import alternation, rr_svm
+from linnaeus.solvers.recursive.alternation import Structure
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -32,12 +37,17 @@ class RecursiveSVM(Recursive):
         all weights (docs/maths/rr_svm.md tells what was measured)
     tol : relative duality gap at which to stop
     max_iter : rounds at most
+    warm_start : start from what the last `fit` found; a saved model then also holds its rows, so
+        that it can go on by `partial_fit`
     fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
 
     Attributes
     ----------
     coef_, intercept_ : one row per class
-    inner_coef_, inner_nodes_ : weights of the nodes that are no classes, and their names
+    inner_coef_, inner_intercept_, inner_nodes_ : weights of the nodes that are no classes, and
+        their names
+    duals_ : (n_samples, n_classes), sparse, the dual variables times +1 for positives, -1 for others
+    kept_ : the rows so far, in memory, for `partial_fit`
     classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
 
     Examples
@@ -64,6 +74,7 @@ class RecursiveSVM(Recursive):
         intercept_scaling: float = 1.0,
         intercept_sharing: str = "own",
         class_weight: Any = None,
+        warm_start: bool = False,
         tol: float = 1e-3,
         max_iter: int = 50,
         dtype: Any = None,
@@ -73,12 +84,27 @@ class RecursiveSVM(Recursive):
         super().__init__(
             taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
             intercept_scaling=intercept_scaling, intercept_sharing=intercept_sharing,
-            class_weight=class_weight, tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs,
-            random_state=random_state,
+            class_weight=class_weight, warm_start=warm_start, tol=tol, max_iter=max_iter,
+            dtype=dtype, n_jobs=n_jobs, random_state=random_state,
         )  # fmt: skip
         self.loss = loss
 
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        return self._minimise(rr_svm.solve, X, Y, weight, dtype, seed, loss=self.loss)
+    def _solver(self) -> Any:
+        return partial(rr_svm.solve, loss=self.loss)
+
+    def _start(self, past: Any, names: Any, n: int) -> Any:
+        return past_duals(past, names, n)
+
+    def _values(
+        self, X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: Any, W_I: Any,
+        options: dict[str, Any],
+    ) -> tuple[float, float]:  # fmt: skip
+        cost = self.C * np.ones((2, Y.shape[1]))
+        if options["class_weight"] is not None:
+            cost *= options["class_weight"]
+        weight = example_weights(self.C, options["sample_weight"], X.shape[0])
+        squared, bias, duals = self.loss == "squared_hinge", self._bias(), self.duals_
+        loss = svm_duals.losses(X, Y, W_T[:, :-1], bias * W_T[:, -1], weight, cost, squared)
+        gain, V = svm_duals.gains(X, Y, duals, weight, cost, bias, squared)
+        P = alternation.pull(structure, W_T, W_I) + loss.sum()
+        return P, gain.sum() - alternation.dual_pull(structure, V, options["share_bias"])

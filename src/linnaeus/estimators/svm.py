@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.estimators._linear import LinearClassifier, class_costs
+from linnaeus.estimators._continued import Continued, column_names, past_duals, replaced, whole
+from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
-from linnaeus.solvers.linear import svm
-from linnaeus.solvers.numerics.examples import Solution
+from linnaeus.solvers.linear import svm, svm_duals
+from linnaeus.solvers.numerics.examples import Solution, example_weights
 from linnaeus.taxonomy import Taxonomy
 
 
-class FlatSVM(LinearClassifier):
+class FlatSVM(Continued):
     """One support vector machine per class against all the others.
 
     Parameters
@@ -34,7 +36,8 @@ class FlatSVM(LinearClassifier):
     prune : drop weights below this at the end; `coef_` is then sparse, and `prune_loss_` says by
         what share the objective rose
     warm_start : start from the dual variables of the last `fit` of the same examples, with
-        another C, say; `linnaeus.experiments.c_path` uses it
+        another C, say; `linnaeus.experiments.c_path` uses it. A saved model then also holds its
+        rows, so that it can go on by `partial_fit`.
     tol : relative duality gap at which to stop
     max_iter : rounds of descent and sweep at most
     dtype : "float32" or "float64"; None takes float32 for large data
@@ -46,6 +49,8 @@ class FlatSVM(LinearClassifier):
     coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
     classes_, taxonomy_, n_iter_, trace_
     objective_, dual_objective_, gap_ : of all classes together; `class_gap_` of each
+    duals_ : (n_samples, n_classes), sparse, the dual variables times +1 for positives, -1 for others
+    kept_ : the rows so far, in memory, for `partial_fit`
 
     Examples
     --------
@@ -90,27 +95,62 @@ class FlatSVM(LinearClassifier):
         self.random_state = random_state
 
     def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
     ) -> Solution:
+        names = column_names(self.targets_, Y.shape[1])
+        costs = self._costs(Y, weight)
+        solution, self.duals_ = self._columns_solved(X, Y, weight, dtype, seed, past, names, costs)
+        return solution
+
+    def _costs(self, Y: sp.csr_array, weight: Any) -> Any:
+        return class_costs(self.class_weight, self.targets_, Y, weight)
+
+    def _columns_solved(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any,
+        names: Any, costs: Any,
+    ) -> tuple[Solution, sp.csr_array]:  # fmt: skip
+        """The solution of columns with these names, and its dual variables."""
         options = self._options(weight, dtype)
         if self.loss not in ("hinge", "squared_hinge"):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
-            X, Y, loss=self.loss,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
-            prune=self.prune, start=self._start(Y) if weight is None else None,
-            keep_duals=self.warm_start, executor=executor(self.n_jobs), **options,
+            X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=self.prune,
+            start=past_duals(past, names, Y.shape[0]), keep_duals=True,
+            executor=executor(self.n_jobs), **options,
         )  # fmt: skip
-        if self.warm_start:
-            self.duals_ = [block.duals for block in blocks]
         if self.prune > 0:
             self.prune_loss_ = sum(b.pruned for b in blocks) / float(solution.objective.sum())
-        return solution
+        return solution, svm.dual_variables(blocks, Y, weight)
 
-    def _start(self, Y: sp.csr_array) -> list[sp.csr_array] | None:
-        """The dual variables of the last fit, if it was of as many examples and classes."""
-        duals = getattr(self, "duals_", None) if self.warm_start else None
-        if duals is None:
-            return None
-        fits = duals[0].shape[0] == Y.shape[0] and sum(d.shape[1] for d in duals) == Y.shape[1]
-        return duals if fits else None
+    def _solve_some(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
+    ) -> Solution:
+        names, costs, dtype = self.targets_.names, self._costs(Y, weight), past.coef_.dtype
+        free = np.flatnonzero(held < 0)
+        coef, intercept, trace = past.coef_[held], past.intercept_[held], []
+        duals = past_duals(past, names, Y.shape[0])
+        n_iter = 0
+        if free.size:
+            found, some = self._columns_solved(
+                X, sp.csr_array(Y[:, free]), weight, dtype, seed, past,
+                [names[j] for j in free.tolist()], None if costs is None else costs[:, free],
+            )  # fmt: skip
+            coef, intercept[free] = replaced(coef, free, found.coef), found.intercept
+            duals, trace, n_iter = replaced(duals.T, free, some.T).T, found.trace, found.n_iter
+        self.duals_ = sp.csr_array(duals)
+        P, D = self._values(X, Y, weight, coef, intercept, costs)
+        return Solution(coef, intercept, P, D, n_iter, [*trace, whole(P, D, trace)])
+
+    def _values(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, coef: Any, intercept: Any, costs: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Primal and dual value of each class, whatever its weights and dual variables."""
+        cost = self.C * (np.ones((2, Y.shape[1])) if costs is None else costs)
+        each, squared = example_weights(self.C, weight, X.shape[0]), self.loss == "squared_hinge"
+        P = svm_duals.losses(X, Y, coef, intercept, each, cost, squared)
+        norm2 = np.asarray(coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=float))
+        P += 0.5 * norm2.sum(axis=1)
+        if self._bias():
+            P += 0.5 * (intercept / self._bias()) ** 2
+        gain, V = svm_duals.gains(X, Y, self.duals_, each, cost, self._bias(), squared)
+        return P, np.minimum(gain - 0.5 * np.einsum("ij,ij->i", V, V), P)

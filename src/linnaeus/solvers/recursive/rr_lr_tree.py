@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import expit, softmax
 
 from linnaeus.solvers.linear import logistic_fast as flat
 from linnaeus.solvers.numerics import block_elimination, coordinate_ascent, newton
@@ -115,14 +116,22 @@ class TreeAnswer(NamedTuple):
 
 
 def solve(
-    examples: TreeExamples, tree: IncrementTree, *, tol: float, max_passes: int, seed: int
-) -> TreeAnswer:
-    """Solve until the relative duality gap is `tol`, or after `max_passes` over the data."""
+    examples: TreeExamples, tree: IncrementTree, *, start: FloatArray | None = None, tol: float,
+    max_passes: int, seed: int,
+) -> TreeAnswer:  # fmt: skip
+    """Solve until the relative duality gap is `tol`, or after `max_passes` over the data.
+
+    start : (n_features + 1, nodes), weights
+    """
     n, K = examples.y.shape
     close = coordinate_ascent.target_gap(tol, examples.rows.data.dtype)
     run, done, n_passes = TreeNewton(examples, tree), False, 0
+    if start is not None:
+        run.resume(start)
     if not newton.suits(n, examples.n_features):
         ascent = TreeAscent(examples, tree, seed)
+        if start is not None:
+            ascent.resume(start)
         done = ascent.improve(close, max_passes)
         n_passes, run.rounds = ascent.rounds.n, ascent.rounds
         run.W, run.objective, run.gap = ascent.W, ascent.objective, ascent.gap
@@ -153,6 +162,10 @@ class TreeWeights(ABC):
         self.h = np.empty((examples.n_features + 1, self.n_leaves), dtype=self.dtype)
         self.objective, self.gap, self.change = np.inf, np.inf, np.inf
         self.rounds = Rounds(PASSES, floor=scale)  # passes over the data
+
+    def resume(self, W: FloatArray) -> None:
+        """Begin with these weights (n_features + 1, nodes)."""
+        self.W = np.ascontiguousarray(W, dtype=self.dtype)
 
     def set_precisions(self, A: Values) -> None:
         """A (1 or n_features + 1, nodes); what was certified before no longer counts."""
@@ -189,7 +202,26 @@ class TreeAscent(TreeWeights):
         n_columns = self.n_leaves if tree.inverse.shape[0] == 1 else tree.parent.size
         self.V = np.zeros((examples.n_features + 1, n_columns), dtype=self.dtype)
         self.active = np.ones(examples.y.shape[0], dtype=bool)
-        self.e = self._start()
+        self.resumed, self.e = False, self._start()
+
+    def resume(self, W: FloatArray) -> None:
+        """pi = y + tau (p - y) at the probabilities p of these weights, tau V nearest to them."""
+        super().resume(W)
+        self.resumed, rows, y = True, self.examples.rows, self.examples.y
+        leaves = np.ascontiguousarray(self.W[:, -self.n_leaves :])
+        flat.margins(rows, self.examples.bias, leaves, self.H)
+        if self.examples.softmax:
+            p = softmax(self.H, axis=1)
+            e = np.where(y, np.where(y, 0, p).sum(axis=1, keepdims=True), p).astype(self.dtype)
+        else:
+            e = expit(np.where(y, -self.H, self.H)).astype(self.dtype)
+        self.V[:] = 0
+        fast.add_residuals(self.examples, self.tree, e, self.V)
+        size = np.array([fast.energy(self.tree, self.V)])
+        along = np.array([np.vdot(leaves, self.V[:, -self.n_leaves :])], dtype=np.float64)
+        tau = coordinate_ascent.projection(along, size).astype(self.dtype)
+        self.V *= tau
+        self.e = np.asarray(e * tau)
 
     def _start(self) -> FloatArray:
         """pi = y + tau (p - y): class frequencies p, shrunk towards the truth as the dual likes."""
@@ -213,7 +245,8 @@ class TreeAscent(TreeWeights):
 
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
         """Epochs until the gap is small enough; false if that is slow."""
-        n, n_first = self.e.shape[0], 0 if self.rounds.trace else coordinate_ascent.FIRST_LOOK
+        known = self.rounds.trace or self.resumed
+        n, n_first = self.e.shape[0], 0 if known else coordinate_ascent.FIRST_LOOK
         self.rounds.restart(max_passes, close)
         self.active[:] = True
         done = coordinate_ascent.ascend(self, n, n_first, self.seed)
