@@ -34,6 +34,7 @@ class Kept(NamedTuple):
     Y: sp.csr_array  # (n, n_columns) of 0 and 1
     names: tuple[Any, ...]  # of the columns
     weight: Any  # (n,), or None
+    n_learned: np.ndarray  # (n_columns,) how many of the rows each class has been trained on
     check: int  # tells whether the rows are still the same
     saved: bool  # whether a model on disk has them too
 
@@ -61,6 +62,7 @@ class Continued(LinearClassifier):
         """
         past = self._past() if self.warm_start else None
         prepared = self._prepared(X, y, sample_weight)
+        vars(self).pop("held_", None)
         self._store(self._solve(*prepared, self._fitting(past)))
         self._keep(*prepared[:3], saved=self.warm_start)
         return self
@@ -106,13 +108,16 @@ class Continued(LinearClassifier):
         self.classes_ = self.targets_.classes()
         dtype = self._dtype(X)
         check_range(X, dtype)
+        vars(self).pop("held_", None)
         if only is None:
-            solution = self._solve(X, Y, weight, dtype, self._seed(), past)
+            solution, n_learned = self._solve(X, Y, weight, dtype, self._seed(), past), None
         else:
             held = self._held(only, past)
+            self.held_ = [self.targets_.names[j] for j in np.flatnonzero(held >= 0).tolist()]
             solution = self._solve_some(X, Y, weight, self._seed(), past, held)
+            n_learned = rows_learned(past, held, Y.shape[0])
         self._store(solution)
-        self._keep(X, Y, weight, saved=True)
+        self._keep(X, Y, weight, saved=True, n_learned=n_learned)
 
     def _batch_labels(
         self, y: Any, n: int, classes: Any, taxonomy: Any, past: Any
@@ -136,8 +141,12 @@ class Continued(LinearClassifier):
         same = past is not None and past.n_features_in_ == self.n_features_in_
         return past if same else None
 
-    def _keep(self, X: sp.csr_array, Y: sp.csr_array, weight: Any, saved: bool) -> None:
-        self.kept_ = Kept(X, Y, column_names(self.targets_, Y.shape[1]), weight, checksum(X), saved)
+    def _keep(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, saved: bool, n_learned: Any = None
+    ) -> None:
+        names = column_names(self.targets_, Y.shape[1])
+        n_learned = np.full(len(names), Y.shape[0]) if n_learned is None else n_learned
+        self.kept_ = Kept(X, Y, names, weight, n_learned, checksum(X), saved)
 
     def _kept_rows(self) -> Kept:
         kept: Kept | None = getattr(self, "kept_", None)
@@ -175,6 +184,11 @@ class Continued(LinearClassifier):
         """Solve for the columns with held -1, the others being kept; certify the whole."""
         raise UserError(f"{type(self).__name__} cannot train some classes only. Leave out only.")
 
+    def _remedy(self) -> str:
+        if not hasattr(self, "held_"):
+            return super()._remedy()
+        return "Call partial_fit or fit without only, to train the classes that were held too."
+
     @property
     def _unsaved(self) -> tuple[str, ...]:
         """What neither a model on disk nor a copy has."""
@@ -202,15 +216,34 @@ def rows_of(names: Any, old: Any) -> np.ndarray:
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
-def past_duals(past: Any, names: Any, n: int) -> Any:
-    """Dual variables of an earlier fit for n rows and these classes: 0 for what is new."""
+def rows_learned(past: Any, held: np.ndarray, n: int) -> np.ndarray:
+    """How many of n rows each class has been trained on, if some are held."""
+    return np.where(held < 0, n, past.kept_.n_learned[held])
+
+
+def past_duals(past: Any, names: Any, n: int, C: float) -> Any:
+    """Dual variables of an earlier fit for n rows and these classes: 0 for what is new.
+
+    They are kept in units of C, since those at their upper bound stay there when C changes.
+    """
     duals = getattr(past, "duals_", None)
     if duals is None:
         return None
     at = rows_of(column_names(past.targets_, duals.shape[1]), names)  # where each column is now
     have = np.flatnonzero(at >= 0)
     part = sp.coo_array(sp.csr_array(duals[:n])[:, have])
-    return sp.csr_array((part.data, (part.row, at[have][part.col])), (n, len(names)))
+    values = part.data * part.data.dtype.type(C)
+    return sp.csr_array((values, (part.row, at[have][part.col])), (n, len(names)))
+
+
+def in_units(duals: sp.csr_array, C: float) -> sp.csr_array:
+    """Dual variables over C."""
+    return sp.csr_array(duals * duals.dtype.type(1 / C))
+
+
+def with_columns(duals: sp.csr_array, columns: np.ndarray, new: sp.csr_array) -> sp.csr_array:
+    """Dual variables with those of some classes replaced."""
+    return sp.csr_array(replaced(sp.csr_array(duals.T), columns, sp.csr_array(new.T)).T)
 
 
 def replaced(W: Any, rows: np.ndarray, new: Any) -> Any:

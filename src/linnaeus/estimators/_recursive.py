@@ -19,7 +19,16 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import check_positive
-from linnaeus.estimators._continued import Continued, column_names, past_duals, replaced, rows_of, whole
+from linnaeus.estimators._continued import (
+    Continued,
+    column_names,
+    in_units,
+    past_duals,
+    rows_learned,
+    rows_of,
+    whole,
+    with_columns,
+)
 from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.numerics.examples import Joint, Solution
@@ -96,9 +105,12 @@ class Recursive(Continued):
 
     def _values(
         self, X: sp.csr_array, Y: sp.csr_array, structure: alternation.Structure, W_T: Any,
-        W_I: Any, options: dict[str, Any],
+        W_I: Any, n_seen: Any, options: dict[str, Any],
     ) -> tuple[float, float]:  # fmt: skip
-        """A primal and a dual value of any weights, with the constant feature last."""
+        """A primal and a dual value of any weights, with the constant feature last.
+
+        n_seen : how many rows each class has learned from
+        """
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
 
     def _solve(
@@ -131,7 +143,7 @@ class Recursive(Continued):
         self.inner_nodes_ = inner
         self.inner_coef_, self.inner_intercept_ = coef[: len(inner)], intercept[: len(inner)]
         if duals is not None:
-            self.duals_ = duals
+            self.duals_ = in_units(duals, self.C)
 
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
@@ -154,12 +166,14 @@ class Recursive(Continued):
         coef[free], intercept[free] = found.solution.coef, found.solution.intercept
         W_I[free_I] += found.W_I
         coef_I[free_I], intercept_I[free_I] = W_I[free_I, :-1], self._bias() * W_I[free_I, -1]
-        duals = past_duals(past, self.targets_.names, Y.shape[0])
+        duals = past_duals(past, self.targets_.names, Y.shape[0], self.C)
         if found.duals is not None:
-            duals = sp.csr_array(replaced(sp.csr_array(duals.T), free, found.duals.T).T)
+            duals = with_columns(duals, free, found.duals)
         self._keep_found(inner, coef_I, intercept_I, duals)
         W_T = self._wide(coef, intercept)
-        P, D = self._values(X, Y, structure, W_T, self._wide(coef_I, intercept_I), options)
+        W_I = self._wide(coef_I, intercept_I)
+        n_seen = rows_learned(past, held, Y.shape[0])
+        P, D = self._values(X, Y, structure, W_T, W_I, n_seen, options)
         trace = [*found.solution.trace, whole(P, min(P, D), found.solution.trace)]
         values = (np.array([value]) for value in (P, min(P, D)))
         return Solution(coef, intercept, *values, found.solution.n_iter, trace)

@@ -46,9 +46,9 @@ class RecursiveLogistic(Recursive):
 
     def _values(
         self, X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: Any, W_I: Any,
-        options: dict[str, Any],
+        n_seen: Any, options: dict[str, Any],
     ) -> tuple[float, float]:  # fmt: skip
-        return rr_lr.certificate(X, Y, structure, W_T, W_I, **options)
+        return rr_lr.certificate(X, Y, structure, W_T, W_I, n_seen, **options)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class; with one label per sample they sum to 1."""

@@ -46,7 +46,7 @@ class RecursiveSVM(Recursive):
     coef_, intercept_ : one row per class
     inner_coef_, inner_intercept_, inner_nodes_ : weights of the nodes that are no classes, and
         their names
-    duals_ : (n_samples, n_classes), sparse, the dual variables times +1 for positives, -1 for others
+    duals_ : (n_samples, n_classes), sparse, dual variables over C, those of negatives with a minus
     kept_ : the rows so far, in memory, for `partial_fit`
     classes_, taxonomy_, n_iter_, trace_, objective_, dual_objective_, gap_
 
@@ -93,17 +93,17 @@ class RecursiveSVM(Recursive):
         return partial(rr_svm.solve, loss=self.loss)
 
     def _start(self, past: Any, names: Any, n: int) -> Any:
-        return past_duals(past, names, n)
+        return past_duals(past, names, n, self.C)
 
     def _values(
         self, X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: Any, W_I: Any,
-        options: dict[str, Any],
+        n_seen: Any, options: dict[str, Any],
     ) -> tuple[float, float]:  # fmt: skip
         cost = self.C * np.ones((2, Y.shape[1]))
         if options["class_weight"] is not None:
             cost *= options["class_weight"]
         weight = example_weights(self.C, options["sample_weight"], X.shape[0])
-        squared, bias, duals = self.loss == "squared_hinge", self._bias(), self.duals_
+        squared, bias, duals = self.loss == "squared_hinge", self._bias(), self.C * self.duals_
         loss = svm_duals.losses(X, Y, W_T[:, :-1], bias * W_T[:, -1], weight, cost, squared)
         gain, V = svm_duals.gains(X, Y, duals, weight, cost, bias, squared)
         P = alternation.pull(structure, W_T, W_I) + loss.sum()

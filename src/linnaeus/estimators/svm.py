@@ -13,7 +13,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.estimators._continued import Continued, column_names, past_duals, replaced, whole
+from linnaeus.estimators._continued import (
+    Continued,
+    column_names,
+    in_units,
+    past_duals,
+    replaced,
+    whole,
+    with_columns,
+)
 from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import svm, svm_duals
@@ -49,7 +57,7 @@ class FlatSVM(Continued):
     coef_, intercept_ : (n_classes, n_features) and (n_classes,), one row for two exclusive classes
     classes_, taxonomy_, n_iter_, trace_
     objective_, dual_objective_, gap_ : of all classes together; `class_gap_` of each
-    duals_ : (n_samples, n_classes), sparse, the dual variables times +1 for positives, -1 for others
+    duals_ : (n_samples, n_classes), sparse, dual variables over C, those of negatives with a minus
     kept_ : the rows so far, in memory, for `partial_fit`
 
     Examples
@@ -99,7 +107,8 @@ class FlatSVM(Continued):
     ) -> Solution:
         names = column_names(self.targets_, Y.shape[1])
         costs = self._costs(Y, weight)
-        solution, self.duals_ = self._columns_solved(X, Y, weight, dtype, seed, past, names, costs)
+        solution, duals = self._columns_solved(X, Y, weight, dtype, seed, past, names, costs)
+        self.duals_ = in_units(duals, self.C)
         return solution
 
     def _costs(self, Y: sp.csr_array, weight: Any) -> Any:
@@ -115,7 +124,7 @@ class FlatSVM(Continued):
             raise UserError(f"loss={self.loss!r} is not known. Use 'squared_hinge' or 'hinge'.")
         solution, blocks = svm.solve(
             X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=self.prune,
-            start=past_duals(past, names, Y.shape[0]), keep_duals=True,
+            start=past_duals(past, names, Y.shape[0], self.C), keep_duals=True,
             executor=executor(self.n_jobs), **options,
         )  # fmt: skip
         if self.prune > 0:
@@ -128,7 +137,7 @@ class FlatSVM(Continued):
         names, costs, dtype = self.targets_.names, self._costs(Y, weight), past.coef_.dtype
         free = np.flatnonzero(held < 0)
         coef, intercept, trace = past.coef_[held], past.intercept_[held], []
-        duals = past_duals(past, names, Y.shape[0])
+        duals = past_duals(past, names, Y.shape[0], self.C)
         n_iter = 0
         if free.size:
             found, some = self._columns_solved(
@@ -136,13 +145,14 @@ class FlatSVM(Continued):
                 [names[j] for j in free.tolist()], None if costs is None else costs[:, free],
             )  # fmt: skip
             coef, intercept[free] = replaced(coef, free, found.coef), found.intercept
-            duals, trace, n_iter = replaced(duals.T, free, some.T).T, found.trace, found.n_iter
-        self.duals_ = sp.csr_array(duals)
-        P, D = self._values(X, Y, weight, coef, intercept, costs)
+            duals, trace, n_iter = with_columns(duals, free, some), found.trace, found.n_iter
+        self.duals_ = in_units(duals, self.C)
+        P, D = self._values(X, Y, weight, coef, intercept, costs, duals)
         return Solution(coef, intercept, P, D, n_iter, [*trace, whole(P, D, trace)])
 
     def _values(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, coef: Any, intercept: Any, costs: Any
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, coef: Any, intercept: Any, costs: Any,
+        duals: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Primal and dual value of each class, whatever its weights and dual variables."""
         cost = self.C * (np.ones((2, Y.shape[1])) if costs is None else costs)
@@ -152,5 +162,5 @@ class FlatSVM(Continued):
         P += 0.5 * norm2.sum(axis=1)
         if self._bias():
             P += 0.5 * (intercept / self._bias()) ** 2
-        gain, V = svm_duals.gains(X, Y, self.duals_, each, cost, self._bias(), squared)
+        gain, V = svm_duals.gains(X, Y, duals, each, cost, self._bias(), squared)
         return P, np.minimum(gain - 0.5 * np.einsum("ij,ij->i", V, V), P)

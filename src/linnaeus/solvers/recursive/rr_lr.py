@@ -135,19 +135,32 @@ def _without_new(
 
 
 def certificate(
-    X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: FloatArray, W_I: FloatArray, *,
-    C: float, bias: float, share_bias: bool, sample_weight: Any, class_weight: Any, dtype: Any,
-    **_: Any,
+    X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: FloatArray, W_I: FloatArray,
+    n_seen: Any, *, C: float, bias: float, share_bias: bool, sample_weight: Any, class_weight: Any,
+    dtype: Any, **_: Any,
 ) -> tuple[float, float]:  # fmt: skip
-    """The primal value of any weights, and the dual value of the multipliers that they give."""
-    X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    """The primal value of any weights, and the dual value of the multipliers that they give.
+
+    n_seen : (n_classes,) the multipliers of later examples are 0: those that a class did not see
+        would take V far away from its weights
+    """
     cost = C * np.broadcast_to(1.0 if class_weight is None else class_weight, (2, Y.shape[1]))
-    shared, columns = logistic.share(X, weight, bias, dtype, Serial()), sp.csc_array(Y)
-    here = np.arange(Y.shape[1])
-    loss, V = _measured(Serial(), shared, columns, cost, bias, here, W_T.astype(dtype))
-    V = V.astype(np.float64)
-    P = alternation.pull(structure, W_T, W_I) + loss
-    return P, loss + alternation.dot(W_T, V) - alternation.dual_pull(structure, V, share_bias)
+    P, gain = alternation.pull(structure, W_T, W_I), 0.0
+    V = np.zeros(W_T.shape)
+    for n in np.unique(n_seen).tolist():
+        here = np.flatnonzero(n_seen == n)
+        for part in (slice(0, n), slice(n, None)):
+            each = None if sample_weight is None else sample_weight[part]
+            rows, y, weight = weighted_examples(X[part], Y[part], C, each)
+            if rows.shape[0]:
+                shared = logistic.share(rows, weight, bias, dtype, Serial())
+                W = W_T[here].astype(dtype)
+                loss, found = _measured(Serial(), shared, sp.csc_array(y), cost, bias, here, W)
+                P += loss
+                if part.start == 0:
+                    V[here] = found
+                    gain += loss + alternation.dot(W_T[here], V[here])
+    return P, gain - alternation.dual_pull(structure, V, share_bias)
 
 
 def _measured(
