@@ -278,8 +278,11 @@ class TreeNewton(TreeWeights):
     """Newton's method over B (n_features + 1, nodes); also the problem that it sees.
 
     With `frozen` parents (the alternation of the paper) no node has a parent, all are leaves, and
-    `origin` is the weights of the nodes above them.
+    `origin` is the weights of the nodes above them. If only some nodes are `free`, and with each
+    node all below it, then B of all others stays what it is.
     """
+
+    free: Any = None  # (nodes,), or None
 
     def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
         super().__init__(examples, tree, scale)
@@ -298,6 +301,8 @@ class TreeNewton(TreeWeights):
         self._note(float(found.value[0]), float((found.value - found.bound)[0]))
         self.rounds.n = found.n_passes
         W = self._weights(found.W) + origin
+        if self.free is not None:  # to the last bit
+            W[:, ~self.free] = self.W[:, ~self.free]
         self.change = float(np.abs(W - self.W).max()) / max(1.0, float(np.abs(W).max()))
         self.W = W
         return True
@@ -324,6 +329,7 @@ class TreeNewton(TreeWeights):
             flat.binary_evaluate(d.rows, d.bias, d.weight, d.cost, d.y, W, G, self.H, self.z, each)
             loss = each.sum()
         fast.add_gradient(self.tree, G, False, out)
+        self._hold(out)
         self.loss = float(loss)
         return 0.5 * self.dot(B, B) + loss, out
 
@@ -335,7 +341,20 @@ class TreeNewton(TreeWeights):
         else:
             flat.binary_product(d.rows, d.bias, self.H, V, HV, self.z)
         fast.add_gradient(self.tree, HV, False, out)
+        self._hold(out)
         return out
+
+    def _hold(self, out: FloatArray) -> None:
+        """Gradients of nodes that are held are 0."""
+        if self.free is not None:
+            out[:, ~self.free] = 0
+
+    def distance(self) -> float:
+        """The largest that the objective may lie above its minimum."""
+        B = np.empty_like(self.W)
+        fast.from_weights(self.tree, self.W, B)
+        g = self.evaluate(B)[1]
+        return float(0.5 * self.dot(g, g)[0])
 
     def _curvatures(self) -> FloatArray:
         if not self.examples.softmax:
@@ -344,7 +363,8 @@ class TreeNewton(TreeWeights):
 
     def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
         """With few features all but what softmax has between classes; else the diagonal."""
-        if self.examples.n_features <= newton.FEW and self.tree.parent.size <= MANY:
+        few = self.examples.n_features <= newton.FEW and self.tree.parent.size <= MANY
+        if few and self.free is None:
             try:
                 return self._by_leaf()
             except np.linalg.LinAlgError:  # numbers too far apart for a factorisation
