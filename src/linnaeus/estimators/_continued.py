@@ -1,12 +1,12 @@
-"""Linear models that go on from what they have learned: `warm_start`, and rows that come in batches.
+"""Linear models that go on from what they have learned: `warm_start`, and rows in batches.
 
-The model of all rows so far is one convex problem, and its certificate is for all of them, whichever
+The model of all rows so far is one problem, and its certificate is for all of them, whichever
 way it was reached. What was fitted is only the start: dual variables or means of the classes that
 were there, zeros for new rows, and for a new class the weights of what is above it.
 
-A batch is learned together with all rows before it, so these are kept (`kept_`). After `fit` that is
-by reference, in memory only; a saved or pickled model has them if it was made with `warm_start=True`
-or by `partial_fit`.
+A batch is learned together with all rows before it, so these are kept (`kept_`). After `fit` that
+is by reference, in memory only; a saved or pickled model has them if it was made with
+`warm_start=True` or by `partial_fit`.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ class Continued(LinearClassifier):
         self._store(solution)
         self._keep(X, Y, weight, saved=True, n_learned=n_learned)
 
-    def _batch_labels(
-        self, y: Any, n: int, classes: Any, taxonomy: Any, past: Any
-    ) -> sp.csr_array:
+    def _batch_labels(self, y: Any, n: int, classes: Any, taxonomy: Any, past: Any) -> sp.csr_array:
         """The labels of a batch as columns to solve for; what is new about classes is taken in."""
         old = None if past is None else past.targets_
         if taxonomy is None:
@@ -165,10 +163,16 @@ class Continued(LinearClassifier):
     def _held(self, only: Any, past: Any) -> np.ndarray:
         """For each column its row in the past, or -1 if it is to be trained."""
         if past is None or self.targets_.binary:
-            why = "there are two exclusive classes, of one set of weights" if past else "it is first"
+            why = (
+                "there are two exclusive classes, of one set of weights" if past else "it is first"
+            )
             raise UserError(f"only={shorten(only)} cannot be used: {why}. Leave it out.")
         names, old = self.targets_.names, column_names(past.targets_, past.intercept_.size)
-        some = [] if isinstance(only, str) and only == "new" else list(np.ravel(np.array(only, object)))
+        some = (
+            []
+            if isinstance(only, str) and only == "new"
+            else list(np.ravel(np.array(only, object)))
+        )
         for name in some:
             if name not in names:
                 raise UserError(

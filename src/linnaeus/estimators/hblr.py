@@ -70,8 +70,8 @@ class HBLR(Continued):
         otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
         None takes the first.
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
-    warm_start : start from the means and precisions of the last `fit`; a saved model then also holds
-        its rows, so that it can go on by `partial_fit`
+    warm_start : start from the means and precisions of the last `fit`; a saved model then also
+        holds its rows, so that it can go on by `partial_fit`
     tol : stop when no mean and no logarithm of a precision changes by more in a round; in
         variational mode, when none has more to go, as the last two rounds suggest. In large
         problems "map" finds the weights to within 10 tol nats an example only; below 1e-6 exactly

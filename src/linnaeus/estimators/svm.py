@@ -151,14 +151,22 @@ class FlatSVM(Continued):
         return Solution(coef, intercept, P, D, n_iter, [*trace, whole(P, D, trace)])
 
     def _values(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, coef: Any, intercept: Any, costs: Any,
+        self,
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        weight: Any,
+        coef: Any,
+        intercept: Any,
+        costs: Any,
         duals: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Primal and dual value of each class, whatever its weights and dual variables."""
         cost = self.C * (np.ones((2, Y.shape[1])) if costs is None else costs)
         each, squared = example_weights(self.C, weight, X.shape[0]), self.loss == "squared_hinge"
         P = svm_duals.losses(X, Y, coef, intercept, each, cost, squared)
-        norm2 = np.asarray(coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=float))
+        norm2 = np.asarray(
+            coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=float)
+        )
         P += 0.5 * norm2.sum(axis=1)
         if self._bias():
             P += 0.5 * (intercept / self._bias()) ** 2

@@ -65,8 +65,8 @@ def solve(
     mode : "joint", or "paper" for the paper's alternation
     start : means and precisions to begin with
     free : (n_nodes,) in mode "joint", the nodes whose weights may move, and with each all below it;
-        the others, and precisions of which they have a part, stay as `start` has them. The posterior
-        has converged if even so the whole has: its gap is the last one of the trace.
+        the others, and precisions of which they have a part, stay as `start` has them. It has
+        converged if even so the whole has: its gap is the last one of the trace.
     """
     _check(X, Y, model, prior, link, mode, bias)
     X, Y, weight = weighted_examples(X, Y, 1.0, sample_weight)
@@ -131,7 +131,7 @@ class _Joint:
         self.moves: Any = True  # owners whose precisions may
 
     def resume(self, start: Start, free: Any) -> None:
-        """Begin with given weights and precisions, and hold those of all nodes that are not free."""
+        """Begin with given weights and precisions; hold those of all nodes that are not free."""
         self.q = self.used = start.gammas(self.prior)
         W = np.zeros_like(self.means.W)
         W[: self.d] = start.mu[self.order.nodes].T

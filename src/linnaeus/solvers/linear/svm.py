@@ -25,8 +25,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
-from linnaeus.solvers.linear import svm_fast as fast
 from linnaeus.solvers.linear import svm_duals, svm_newton
+from linnaeus.solvers.linear import svm_fast as fast
 from linnaeus.solvers.numerics import gram
 from linnaeus.solvers.numerics.examples import (
     FloatArray,
@@ -108,7 +108,7 @@ def solve(
     mean : (n_classes, n_features + 1), the prior mean of the constant feature last
     bias : size of the constant feature, regularised like any other; 0 for none
     class_weight : (2, n_classes), factors of the cost of negatives and of positives
-    start : (n, n_classes), signed dual variables of an earlier solve (`svm_duals`, `dual_variables`)
+    start : (n, n_classes), signed `dual_variables` of an earlier solve
     prune : weights below this are dropped at the end; `coef` is then sparse
     """
     executor = executor or Serial()

@@ -1,11 +1,12 @@
 """Dual variables of hinge losses from one solve to the next, and the values of weights and duals.
 
-Between solves they are one sparse matrix (n, n_classes) of y_ik A_ik, 0 <= A_ik <= C c_ik: signed, so
-that a variable whose label has changed shows, and is dropped. Any such A is feasible for any other
+Between solves they are one sparse matrix (n, n_classes) of y_ik A_ik, 0 <= A_ik <= C c_ik: signed,
+so that a variable whose label has changed shows, and is dropped. Any such A is feasible for any other
 problem over these examples once it is cut to its box, and so is one with zeros for new examples and
 new classes: a start is never wrong, only more or less near.
 
-    P_k = S/2 ||w_k||^2 + sum_i C c_ik loss(y_ik w_k.x_i)      D_k = sum_i A_ik - conj - ||V_k||^2 / 2S
+    P_k = S/2 ||w_k||^2 + sum_i C c_ik loss(y_ik w_k.x_i)
+    D_k = sum_i A_ik - conj - ||V_k||^2 / 2S
 
 hold for any weights and any A, whether they belong together or not; V_k = sum_i y_ik A_ik x_i, and
 conj = A^2 / (4 C c) for the squared hinge, 0 for the hinge.
@@ -88,4 +89,4 @@ def gains(
     y = sp.csr_array((np.where(positive, a, -a), (A.row, A.col)), A.shape)
     V = np.empty((Y.shape[1], X.shape[1] + 1))
     V[:, :-1], V[:, -1] = (y.T @ X).toarray(), bias * np.asarray(y.sum(axis=0))
-    return np.bincount(A.col, gained, Y.shape[1]), V
+    return np.bincount(A.col, gained, Y.shape[1]).astype(np.float64), V

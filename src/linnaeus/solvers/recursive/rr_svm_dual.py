@@ -137,7 +137,7 @@ def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tupl
     """
     tol, squared, dtype = rounds.tol, state.blocks[0].options.squared, state.D.dtype
     (P, gap), stuck = state.reached, 0
-    best, least = P - gap if P < np.inf else -np.inf, gap
+    best, least = P - gap if np.inf > P else -np.inf, gap
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
     patience, most = (3, 7) if small else (10, 3)
     n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
