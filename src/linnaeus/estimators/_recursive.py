@@ -119,7 +119,11 @@ class Recursive(Continued):
         """Build the graph around the classes, and solve."""
         options = self._solving(Y, weight, dtype, seed)
         structure, inner = self._structure(Y)
-        start = self._start(past, column_names(self.targets_, Y.shape[1]), Y.shape[0])
+        names = column_names(self.targets_, Y.shape[1])
+        start = self._start(past, names, Y.shape[0])
+        if start is not None:
+            at = rows_of(names, column_names(past.targets_, past.intercept_.size))
+            options["start_inner"] = self._placed(past, at, structure, inner, options)[-1]
         result = self._solver()(X, Y, structure, start=start, **options)
         self._keep_found(inner, result.W_I[:, :-1], self._bias() * result.W_I[:, -1], result.duals)
         return result.solution
@@ -151,17 +155,9 @@ class Recursive(Continued):
         """Solve for some classes and all new nodes, beside the weights of all others."""
         options = self._solving(Y, weight, past.coef_.dtype, seed)
         structure, inner = self._structure(Y)
-        nodes = rows_of(inner, past.inner_nodes_)
-        nodes = np.append(nodes, np.full(structure.L_II.shape[0] - nodes.size, -1))
-        free, free_I = np.flatnonzero(held < 0), np.flatnonzero(nodes < 0)
         coef, intercept = past.coef_[held], past.intercept_[held]
-        none = np.zeros((1, coef.shape[1]), coef.dtype)  # a row for nodes that are not held
-        coef_I = np.vstack([past.inner_coef_, none])[nodes]
-        intercept_I = np.append(past.inner_intercept_, 0.0)[nodes]
-        W_T, W_I = self._wide(coef, intercept), self._wide(coef_I, intercept_I)
-        alternation.beside_held(structure, W_T, W_I, free, free_I)
-        if not options["share_bias"]:
-            W_T[free, -1] = W_I[free_I, -1] = 0.0
+        coef_I, intercept_I, free_I, W_T, W_I = self._placed(past, held, structure, inner, options)
+        free = np.flatnonzero(held < 0)
         found = self._free_part(X, Y, structure, W_T, (free, free_I), past, options)
         coef[free], intercept[free] = found.solution.coef, found.solution.intercept
         W_I[free_I] += found.W_I
@@ -178,6 +174,28 @@ class Recursive(Continued):
         values = (np.array([value]) for value in (P, min(P, D)))
         return Solution(coef, intercept, *values, found.solution.n_iter, trace)
 
+    def _placed(
+        self, past: Any, held: Any, structure: alternation.Structure, inner: list[Any],
+        options: dict[str, Any],
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Weights of old with new ones where they cost least beside them.
+
+        Returns weights and intercepts of inner nodes, which of them are new, and those of classes
+        and inner nodes with the constant feature last.
+        """
+        nodes = rows_of(inner, past.inner_nodes_)
+        nodes = np.append(nodes, np.full(structure.L_II.shape[0] - nodes.size, -1))
+        none = np.zeros((1, past.coef_.shape[1]), past.coef_.dtype)  # of nodes that are new
+        coef_I = np.vstack([past.inner_coef_, none])[nodes]
+        intercept_I = np.append(past.inner_intercept_, 0.0)[nodes]
+        W_T = self._wide(past.coef_[held], past.intercept_[held])
+        W_I = self._wide(coef_I, intercept_I)
+        free, free_I = np.flatnonzero(held < 0), np.flatnonzero(nodes < 0)
+        alternation.beside_held(structure, W_T, W_I, free, free_I)
+        if not options["share_bias"]:
+            W_T[free, -1] = W_I[free_I, -1] = 0.0
+        return coef_I, intercept_I, free_I, W_T, W_I
+
     def _free_part(
         self, X: sp.csr_array, Y: sp.csr_array, structure: alternation.Structure, W_T: Any,
         free: tuple[Any, Any], past: Any, options: dict[str, Any],
@@ -186,9 +204,8 @@ class Recursive(Continued):
         leaves, weights = free[0], options["class_weight"]
         if not leaves.size:
             nothing = np.zeros((0, W_T.shape[1]), W_T.dtype)
-            empty = sp.csr_array((Y.shape[0], 0))
             values = (nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
-            return Joint(Solution(*values), np.zeros((free[1].size, W_T.shape[1])), empty)
+            return Joint(Solution(*values), np.zeros((free[1].size, W_T.shape[1])))
         names = [self.targets_.names[j] for j in leaves.tolist()]
         options = options | {"class_weight": None if weights is None else weights[:, leaves]}
         return self._solver()(

@@ -164,10 +164,8 @@ class FlatSVM(Continued):
         cost = self.C * (np.ones((2, Y.shape[1])) if costs is None else costs)
         each, squared = example_weights(self.C, weight, X.shape[0]), self.loss == "squared_hinge"
         P = svm_duals.losses(X, Y, coef, intercept, each, cost, squared)
-        norm2 = np.asarray(
-            coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=float)
-        )
-        P += 0.5 * norm2.sum(axis=1)
+        square = coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=np.float64)
+        P += 0.5 * np.asarray(square.sum(axis=1)).ravel()
         if self._bias():
             P += 0.5 * (intercept / self._bias()) ** 2
         gain, V = svm_duals.gains(X, Y, duals, each, cost, self._bias(), squared)

@@ -1,7 +1,7 @@
 """Dual variables of hinge losses from one solve to the next, and the values of weights and duals.
 
 Between solves they are one sparse matrix (n, n_classes) of y_ik A_ik, 0 <= A_ik <= C c_ik: signed,
-so that a variable whose label has changed shows, and is dropped. Any such A is feasible for any other
+so that a variable whose label has changed shows, and is dropped. Any such A is feasible for another
 problem over these examples once it is cut to its box, and so is one with zeros for new examples and
 new classes: a start is never wrong, only more or less near.
 

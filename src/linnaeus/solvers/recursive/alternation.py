@@ -38,6 +38,7 @@ from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Solution
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 
+LATER = 6  # rounds that given weights are ahead: leaves are solved as closely as if these had been
 MEMORY = 4  # rounds remembered to speed the internal nodes up
 
 Parts = list[tuple[Any, FloatArray]]  # columns and rows of blocks of leaves
@@ -218,9 +219,9 @@ class Alternation:
         return joint_answer(W_T, best.W_I, (best.primal, best.dual), bias, rounds.trace)
 
     def _resume(self, leaves: LeafLoss) -> None:
-        """The internal nodes, from leaves that have weights."""
-        solve = self.solve_reduced if leaves.relative else self.solve_inner
-        self.W_I = solve(self.to_inner(leaves.parts()))
+        """The internal nodes, from leaves that have weights; else they are given too."""
+        if not leaves.relative:
+            self.W_I = self.solve_inner(self.to_inner(leaves.parts()))
         for number, (here, _) in enumerate(self.groups):
             if here.size:
                 self.pulls[number] = self.to_inner(leaves.weights(number, self.W_I))

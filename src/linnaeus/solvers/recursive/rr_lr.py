@@ -27,7 +27,13 @@ from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, weighted_examples
 from linnaeus.solvers.recursive import alternation, rr_lr_tree
-from linnaeus.solvers.recursive.alternation import Alternation, Measured, Parts, Structure
+from linnaeus.solvers.recursive.alternation import (
+    LATER,
+    Alternation,
+    Measured,
+    Parts,
+    Structure,
+)
 
 PAIRS = 1 << 26  # examples times classes up to which all are solved at once: 1 GB in float64
 PASSES = 20  # over the data that count as a round, when all classes are solved at once
@@ -67,6 +73,7 @@ def solve(
     sample_weight: Any = None,
     class_weight: Any = None,
     start: FloatArray | None = None,
+    start_inner: FloatArray | None = None,
     origin: FloatArray | None = None,
     tol: float = 1e-3,
     max_iter: int = 50,
@@ -78,6 +85,7 @@ def solve(
 
     start : (n_classes, d + 1), weights of the classes, the constant feature last; NaN for a class
         that is new, which starts with the weights of what is above it
+    start_inner : not needed: internal nodes begin where they fit the classes best
     origin : likewise, beside nodes that are held (`alternation`)
     """
     executor = executor or Serial()
@@ -223,6 +231,7 @@ class _LogisticLeaves:
     def visit(self, group: int, W_I: FloatArray, n_rounds: int, gap: float) -> Parts:
         """Solve the leaves of a group, from where they were."""
         here = self.groups[group]
+        n_rounds += LATER * self.resumed
         close = max(min(0.1 * gap, 0.1 * 0.3**n_rounds), 1e-4 * self.tol)
         m = alternation.means(self.structure.mix, here, W_I) + self.origin[here]
         found = self.solve_leaves(here, m, self.solutions.get(group), close)

@@ -26,7 +26,14 @@ from linnaeus.execution import Executor, Serial
 from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
 from linnaeus.solvers.recursive import rr_svm_dual
-from linnaeus.solvers.recursive.alternation import Alternation, Measured, Parts, Structure, means
+from linnaeus.solvers.recursive.alternation import (
+    LATER,
+    Alternation,
+    Measured,
+    Parts,
+    Structure,
+    means,
+)
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
 
 INNER_EPOCHS = 5  # of a leaf between two means; doubled every third round
@@ -100,6 +107,7 @@ def solve(
     sample_weight: Any = None,
     class_weight: Any = None,
     start: sp.csr_array | None = None,
+    start_inner: FloatArray | None = None,
     origin: FloatArray | None = None,
     tol: float = 1e-3,
     max_iter: int = 50,
@@ -112,6 +120,7 @@ def solve(
     share_bias : whether the weight of the constant feature is pulled towards the neighbours
         like any other, or towards zero
     start : (n, n_classes), signed dual variables of an earlier solve (`svm_duals`)
+    start_inner : (n_internal, d + 1), weights for alternation to begin with; zeros if not given
     origin : (n_classes, d + 1), beside nodes that are held (`alternation`)
     """
     executor = executor or Serial()
@@ -136,6 +145,8 @@ def solve(
     leaves = _HingeLeaves(outer, shared, sp.csc_array(Y), cost, options, executor)
     if start is not None:
         leaves.resume(sp.csc_array(start), X.shape[1])
+        if start_inner is not None:
+            outer.W_I = start_inner.astype(dtype)
     result = outer.run(leaves, bias, tol, max_iter)
     duals = svm_duals.signed(leaves.dual_variables(), Y)
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
@@ -201,6 +212,7 @@ class _HingeLeaves:
 
     def visit(self, group: int, W_I: FloatArray, n_rounds: int, gap: float) -> Parts:
         """Measure and descend; the weights m + u."""
+        n_rounds += LATER * self.resumed
         n_epochs = min(INNER_EPOCHS << (n_rounds // 3), MOST_EPOCHS)
         blocks = [leaf._replace(n_epochs=n_epochs) for leaf in self.blocks[group]]
         before = self._parts(group)
