@@ -94,7 +94,7 @@ def test_class_weights_are_costs_of_positives_and_negatives():
 def test_a_warm_start_needs_no_work_and_helps_along_a_path():
     X, Y = problem(n=200, d=30, seed=5)
     first, blocks = svm.solve(X, Y, C=1.0, tol=1e-6, keep_duals=True, max_iter=200)
-    start = [block.duals for block in blocks]
+    start = svm.dual_variables(blocks, Y)
     again, repeated = svm.solve(X, Y, C=1.0, tol=1e-6, start=start)
     assert again.n_iter == 0 and repeated[0].n_visits == 0
     np.testing.assert_allclose(again.coef, first.coef, atol=1e-8)

@@ -24,7 +24,7 @@ ESTIMATORS = {
     if isinstance(getattr(linnaeus, name), type) and hasattr(getattr(linnaeus, name), "fit")
 }
 FEW = {"CorrelatedMNL": {"n_burn_in": 10, "n_samples": 20, "callback": max}}
-NOT_KEPT = ("duals_", "callback")
+NOT_KEPT = ("callback",)
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")],
@@ -165,4 +165,5 @@ def _kept(value):
     def computed(name):
         return isinstance(getattr_static(type(value), name, None), cached_property)
 
-    return {k: v for k, v in vars(value).items() if k not in NOT_KEPT and not computed(k)}
+    unsaved = (*NOT_KEPT, *getattr(value, "_unsaved", ()))
+    return {k: v for k, v in vars(value).items() if k not in unsaved and not computed(k)}

@@ -106,13 +106,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         what, reached = ("a psi", psi) if psi is not None else ("a relative duality gap", self.gap_)
         if reached > self.tol and not is_interrupted():
-            more = ", or use float64" if hasattr(self, "dtype") else ""
             warnings.warn(
                 f"{type(self).__name__} stopped at {what} of {reached:.2e}, "
-                f"above tol={self.tol:.0e}. Raise max_iter or tol{more}.",
+                f"above tol={self.tol:.0e}. {self._remedy()}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _remedy(self) -> str:
+        """What helps where the certificate is not what was asked for."""
+        return f"Raise max_iter or tol{', or use float64' if hasattr(self, 'dtype') else ''}."
 
     def save(self, path: str | Path) -> None:
         """Write the estimator, fitted or not, as a directory; read it with `linnaeus.load`.

@@ -19,6 +19,18 @@ from linnaeus.labels import Form, moved, parse
 from linnaeus.taxonomy import Taxonomy
 
 
+def labels(
+    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None, kind: str = "leaves"
+) -> tuple[_targets.Targets, sp.csr_array]:
+    """The classes so far with those of a batch, and the (n, n_classes) 0/1 matrix of the batch.
+
+    kind : "leaves" or "nodes", what a class of a taxonomy is
+    """
+    if taxonomy is None:
+        return flat_labels(y, classes, old)
+    return node_labels(y, taxonomy, classes, old, kind)
+
+
 def flat_labels(
     y: Any, classes: Any, old: _targets.Targets | None
 ) -> tuple[_targets.Targets, sp.csr_array]:
@@ -46,9 +58,9 @@ def flat_labels(
 
 
 def node_labels(
-    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None
+    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None, kind: str = "leaves"
 ) -> tuple[_targets.Targets, sp.csr_array]:
-    """A batch over the leaves of a taxonomy; inner nodes that were classes once remain classes."""
+    """A batch over a taxonomy; inner nodes that were classes once remain classes."""
     if not isinstance(taxonomy, Taxonomy):
         _targets.learn(y, taxonomy, "leaves")  # refuses it
     names = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
@@ -61,7 +73,7 @@ def node_labels(
         names += old.names
     numbers = taxonomy.numbers(dict.fromkeys(names))
     inner = taxonomy.names(numbers[taxonomy.n_children[numbers] > 0].tolist())
-    targets, Y = _targets.learn(y, taxonomy, "leaves", also=inner)
+    targets, Y = _targets.learn(y, taxonomy, kind, also=inner)
     if old is not None:
         _check_form(targets.form, old)
         targets = targets._replace(closed=old.closed and targets.closed)

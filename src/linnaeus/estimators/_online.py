@@ -256,10 +256,7 @@ class Online(Ranked):
         elif taxonomy is None:
             taxonomy = self.taxonomy_
         old = None if first else self.targets_
-        if taxonomy is None:
-            targets, Y = _batches.flat_labels(y, classes, old)
-        else:
-            targets, Y = _batches.node_labels(y, taxonomy, classes, old)
+        targets, Y = _batches.labels(y, taxonomy, classes, old)
         check_consistent_length(np.empty(n), Y)
         self._check_labels(Y)
         if first:

@@ -16,8 +16,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.estimators._linear import LinearClassifier, class_costs
+from linnaeus.estimators._continued import (
+    Continued,
+    column_names,
+    in_units,
+    past_duals,
+    rows_learned,
+    rows_of,
+    whole,
+    with_columns,
+)
+from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
 from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Joint, Solution
@@ -28,7 +39,7 @@ from linnaeus.taxonomy.structure import undirected_edges
 FREE = 1e-6
 
 
-class Recursive(LinearClassifier):
+class Recursive(Continued):
     """What both losses share."""
 
     limits = Limits(
@@ -52,6 +63,7 @@ class Recursive(LinearClassifier):
         intercept_scaling: float = 1.0,
         intercept_sharing: str = "parent",
         class_weight: Any = None,
+        warm_start: bool = False,
         tol: float = 1e-3,
         max_iter: int = 50,
         dtype: Any = None,
@@ -68,6 +80,7 @@ class Recursive(LinearClassifier):
         self.intercept_scaling = intercept_scaling
         self.intercept_sharing = intercept_sharing
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -85,23 +98,126 @@ class Recursive(LinearClassifier):
         names = tuple(targets.names[j] for j in used.tolist())
         return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
 
-    def _minimise(
-        self, solve: Callable[..., Joint], X: sp.csr_array, Y: sp.csr_array, weight: Any,
-        dtype: Any, seed: int, **options: Any,
-    ) -> Solution:  # fmt: skip
+    def _solver(self) -> Callable[..., Joint]:
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _start(self, past: Any, names: Any, n: int) -> Any:
+        """What the solver may start from: what was found for these classes and n rows."""
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _values(
+        self, X: sp.csr_array, Y: sp.csr_array, structure: alternation.Structure, W_T: Any,
+        W_I: Any, n_seen: Any, options: dict[str, Any],
+    ) -> tuple[float, float]:  # fmt: skip
+        """A primal and a dual value of any weights, with the constant feature last.
+
+        n_seen : how many rows each class has learned from
+        """
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
+    ) -> Solution:
         """Build the graph around the classes, and solve."""
+        options = self._solving(Y, weight, dtype, seed)
+        structure, inner = self._structure(Y)
+        names = column_names(self.targets_, Y.shape[1])
+        start = self._start(past, names, Y.shape[0])
+        if start is not None:
+            at = rows_of(names, column_names(past.targets_, past.intercept_.size))
+            options["start_inner"] = self._placed(past, at, structure, inner, options)[-1]
+        result = self._solver()(X, Y, structure, start=start, **options)
+        self._keep_found(inner, result.W_I[:, :-1], self._bias() * result.W_I[:, -1], result.duals)
+        return result.solution
+
+    def _solving(self, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> dict[str, Any]:
+        """What solvers are told."""
         common = self._options(weight, dtype)
-        structure, inner = build_structure(
+        return common | {
+            "share_bias": self.intercept_sharing == "parent", "schedule": self.schedule,
+            "class_weight": class_costs(self.class_weight, self.targets_, Y, weight),
+            "seed": seed, "executor": executor(self.n_jobs),
+        }  # fmt: skip
+
+    def _structure(self, Y: sp.csr_array) -> tuple[alternation.Structure, list[Any]]:
+        return build_structure(
             self.targets_, Y.shape[1], self.root, self.ground, self.conductance, self.schedule
         )
-        result = solve(
-            X, Y, structure, share_bias=self.intercept_sharing == "parent", schedule=self.schedule,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
-            executor=executor(self.n_jobs), **common, **options,
-        )  # fmt: skip
+
+    def _keep_found(self, inner: list[Any], coef: Any, intercept: Any, duals: Any) -> None:
         self.inner_nodes_ = inner
-        self.inner_coef_ = result.W_I[: len(inner), :-1]
-        return result.solution
+        self.inner_coef_, self.inner_intercept_ = coef[: len(inner)], intercept[: len(inner)]
+        if duals is not None:
+            self.duals_ = in_units(duals, self.C)
+
+    def _solve_some(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
+    ) -> Solution:
+        """Solve for some classes and all new nodes, beside the weights of all others."""
+        options = self._solving(Y, weight, past.coef_.dtype, seed)
+        structure, inner = self._structure(Y)
+        coef, intercept = past.coef_[held], past.intercept_[held]
+        coef_I, intercept_I, free_I, W_T, W_I = self._placed(past, held, structure, inner, options)
+        free = np.flatnonzero(held < 0)
+        found = self._free_part(X, Y, structure, W_T, (free, free_I), past, options)
+        coef[free], intercept[free] = found.solution.coef, found.solution.intercept
+        W_I[free_I] += found.W_I
+        coef_I[free_I], intercept_I[free_I] = W_I[free_I, :-1], self._bias() * W_I[free_I, -1]
+        duals = past_duals(past, self.targets_.names, Y.shape[0], self.C)
+        if found.duals is not None:
+            duals = with_columns(duals, free, found.duals)
+        self._keep_found(inner, coef_I, intercept_I, duals)
+        W_T = self._wide(coef, intercept)
+        W_I = self._wide(coef_I, intercept_I)
+        n_seen = rows_learned(past, held, Y.shape[0])
+        P, D = self._values(X, Y, structure, W_T, W_I, n_seen, options)
+        trace = [*found.solution.trace, whole(P, min(P, D), found.solution.trace)]
+        values = (np.array([value]) for value in (P, min(P, D)))
+        return Solution(coef, intercept, *values, found.solution.n_iter, trace)
+
+    def _placed(
+        self, past: Any, held: Any, structure: alternation.Structure, inner: list[Any],
+        options: dict[str, Any],
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Weights of old with new ones where they cost least beside them.
+
+        Returns weights and intercepts of inner nodes, which of them are new, and those of classes
+        and inner nodes with the constant feature last.
+        """
+        nodes = rows_of(inner, past.inner_nodes_)
+        nodes = np.append(nodes, np.full(structure.L_II.shape[0] - nodes.size, -1))
+        none = np.zeros((1, past.coef_.shape[1]), past.coef_.dtype)  # of nodes that are new
+        coef_I = np.vstack([past.inner_coef_, none])[nodes]
+        intercept_I = np.append(past.inner_intercept_, 0.0)[nodes]
+        W_T = self._wide(past.coef_[held], past.intercept_[held])
+        W_I = self._wide(coef_I, intercept_I)
+        free, free_I = np.flatnonzero(held < 0), np.flatnonzero(nodes < 0)
+        alternation.beside_held(structure, W_T, W_I, free, free_I)
+        if not options["share_bias"]:
+            W_T[free, -1] = W_I[free_I, -1] = 0.0
+        return coef_I, intercept_I, free_I, W_T, W_I
+
+    def _free_part(
+        self, X: sp.csr_array, Y: sp.csr_array, structure: alternation.Structure, W_T: Any,
+        free: tuple[Any, Any], past: Any, options: dict[str, Any],
+    ) -> Joint:  # fmt: skip
+        """The solution for some classes and nodes, from where W_T has them."""
+        leaves, weights = free[0], options["class_weight"]
+        if not leaves.size:
+            nothing = np.zeros((0, W_T.shape[1]), W_T.dtype)
+            values = (nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
+            return Joint(Solution(*values), np.zeros((free[1].size, W_T.shape[1])))
+        names = [self.targets_.names[j] for j in leaves.tolist()]
+        options = options | {"class_weight": None if weights is None else weights[:, leaves]}
+        return self._solver()(
+            X, sp.csr_array(Y[:, leaves]), structure.without(*free), origin=W_T[leaves],
+            start=self._start(past, names, Y.shape[0]), **options,
+        )  # fmt: skip
+
+    def _wide(self, coef: Any, intercept: Any) -> Any:
+        """Weights with that of the constant feature last, (rows, d + 1)."""
+        bias = self._bias()
+        return np.hstack([coef, (intercept / bias if bias else 0 * intercept)[:, None]])
 
 
 def build_structure(

@@ -22,12 +22,18 @@ from sklearn.utils.validation import check_random_state
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE
-from linnaeus.estimators._linear import LinearClassifier
+from linnaeus.estimators._continued import Continued
 from linnaeus.execution import executor
 from linnaeus.fitting import is_interrupted
 from linnaeus.inference import predictive
 from linnaeus.parameters import FLAG, NONE, Limits, choice, thing
-from linnaeus.solvers.bayes import hblr_map, hblr_model, hblr_prior, hblr_variational
+from linnaeus.solvers.bayes import (
+    hblr_map,
+    hblr_model,
+    hblr_prior,
+    hblr_start,
+    hblr_variational,
+)
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
 from linnaeus.taxonomy import Taxonomy
 
@@ -38,7 +44,7 @@ REFUSED = 5000  # features from which full covariances are refused
 SCHEDULES = (("joint", "paper"), ("leaves", "parity"))  # of points, of distributions
 
 
-class HBLR(LinearClassifier):
+class HBLR(Continued):
     """Logistic regression with a prior along the hierarchy whose strength is learned.
 
     Parameters
@@ -74,6 +80,9 @@ class HBLR(LinearClassifier):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    warm_start : bool, default=False
+        Whether to start from what the last `fit` found. A saved model
+        then also holds its rows, so that it can go on by `partial_fit`.
     tol : float, default=0.0001
         Stop when no mean and no logarithm of a precision changes by more in a round; in
         variational mode, when none has more to go, as the last two rounds suggest. The default is
@@ -119,6 +128,8 @@ class HBLR(LinearClassifier):
         Seconds, objective and gap after each iteration.
     posterior_ : object
         Means, variances and precisions as the solver left them.
+    kept_ : object
+        The rows so far, in memory, for `partial_fit`; internal.
     owners_ : list
         Names of the owners of precisions.
     targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
@@ -162,6 +173,7 @@ class HBLR(LinearClassifier):
         schedule: str | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        warm_start: bool = False,
         tol: float = 1e-4,
         max_iter: int = 1000,
         dtype: Any = None,
@@ -179,6 +191,7 @@ class HBLR(LinearClassifier):
         self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -191,12 +204,13 @@ class HBLR(LinearClassifier):
         return Y
 
     def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Posterior:
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int,
+        past: Any = None, held: Any = None,
+    ) -> Posterior:  # fmt: skip
         self._check()
         if self.link == "softmax":
             _targets.the_class(Y, type(self).__name__, 'Use link="binary" for several.')
-        n_nodes = 0 if self.taxonomy is None else len(self.taxonomy)
+        n_nodes = 0 if self.taxonomy_ is None else len(self.taxonomy_)
         layout = layout_of(self.targets_, Y.shape[1], n_nodes, self.inference == "flat")
         model = hblr_model.model_of(hblr_model.tree_of(layout.parent, layout.leaves), self.model)
         self.layout_ = layout
@@ -207,7 +221,7 @@ class HBLR(LinearClassifier):
             raise UserError("All features are 0. Give features that vary, or fit_intercept=True.")
         width = X.shape[1] + bool(self._bias())
         prior = self._prior(model, X[:, seen], Y, weight, width)
-        posterior = self._infer(X[:, seen], Y, weight, model, prior, dtype)
+        posterior = self._infer(X[:, seen], Y, weight, model, prior, dtype, past, held)
         self.unseen_ = np.setdiff1d(np.arange(width), self.seen_)
         A = hblr_model.unseen_precisions(model, posterior.precisions, prior, self.unseen_)
         self.unseen_precision_, self.unseen_variance_ = A, hblr_model.unseen_variances(model, A)
@@ -215,25 +229,53 @@ class HBLR(LinearClassifier):
 
     def _infer(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: HBLRModel, prior: Gamma,
-        dtype: Any,
+        dtype: Any, past: Any, held: Any,
     ) -> Posterior:  # fmt: skip
         """What the examples say of the features that they have."""
         if prior.rate.shape[1] > self.seen_.size or prior.shape.shape[1] > self.seen_.size:
             prior = Gamma(*(v[:, self.seen_] if v.shape[1] > 1 else v for v in prior))
+        nodes = node_keys(self.layout_, self.targets_)
+        start = None if past is None else self._start(past, model, prior, nodes)
         options: dict[str, Any] = {
-            "link": self.link, "sample_weight": weight, "tol": self.tol,
+            "link": self.link, "sample_weight": weight, "tol": self.tol, "start": start,
             "max_iter": self.max_iter, "executor": executor(self.n_jobs),
         }  # fmt: skip
         order = self.schedule or SCHEDULES[self.inference == "variational"][0]
         if self.inference != "variational":
+            free = None if held is None else free_nodes(model, held < 0, nodes, known_nodes(past))
             return hblr_map.solve(
-                X, Y, model, prior, bias=self._bias(), mode=order, dtype=dtype, **options
-            )
+                X, Y, model, prior, bias=self._bias(), mode=order if free is None else "joint",
+                free=free, dtype=dtype, **options,
+            )  # fmt: skip
         X = with_constant(X, self._bias())
         kind = self._covariance(X.shape[1], Y.shape[1])
         return hblr_variational.solve(
             X, Y, model, prior, covariance=kind, schedule=order, **options
         )
+
+    def _start(self, past: Any, model: HBLRModel, prior: Gamma, nodes: list[Any]) -> Any:
+        """What an earlier fit knew of the weights and precisions of this model."""
+        old = known_nodes(past)
+        place = {name: v for v, name in enumerate(past.layout_.names)}
+        known = hblr_start.Known(
+            past.posterior_, old, past.layout_.leaves,
+            [old[place[owner]] for owner in past.owners_], past.seen_,
+        )  # fmt: skip
+        # a class that has become an inner node is known too
+        seen = set(old)
+        keys = [("class", k[1]) if k not in seen and ("class", k[1]) in seen else k for k in nodes]
+        owners = [keys[v] for v in model.owners.tolist()]
+        return hblr_start.start(known, model, prior, keys, owners, self.seen_)
+
+    def _solve_some(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
+    ) -> Posterior:
+        if self.inference == "variational":
+            raise UserError(
+                "only cannot be used with inference='variational'. Leave it out, or use 'map'."
+            )
+        dtype = past.posterior_.mu.dtype
+        return self._solve(X, Y, weight, dtype, seed, past, held)
 
     def _store(self, posterior: Posterior) -> None:
         d, bias = self.n_features_in_, self._bias()
@@ -256,9 +298,15 @@ class HBLR(LinearClassifier):
         elif hasattr(self, "lower_bound_"):  # of an earlier fit
             del self.lower_bound_, self.lower_bound_trace_
         if not posterior.converged and not is_interrupted():
+            so_far = (
+                f"the log posterior of all nodes may still rise by {self.trace_[-1]['gap']:.2g}. "
+                f"{self._remedy()}"
+                if hasattr(self, "held_")
+                else f"means or precisions still moved by more than tol={self.tol:.0e}. "
+                "Raise max_iter or tol."
+            )
             warnings.warn(
-                f"HBLR stopped after {self.n_iter_} rounds, while means or precisions still moved "
-                f"by more than tol={self.tol:.0e}. Raise max_iter or tol.",
+                f"HBLR stopped after {self.n_iter_} rounds, while {so_far}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -493,6 +541,30 @@ def layout_of(targets: _targets.Targets, n_classes: int, n_nodes: int, flat: boo
     place[leaves] = np.arange(leaves.size)
     star = np.append(np.full(leaves.size, leaves.size), -1)
     return Layout(star, np.arange(leaves.size), [names[v] for v in kept.tolist()], place[rows])
+
+
+def node_keys(layout: Layout, targets: _targets.Targets) -> list[Any]:
+    """What nodes are called from fit to fit: classes by their names, whatever their leaf is."""
+    keys: list[Any] = [("node", name) for name in layout.names]
+    for j, v in enumerate(layout.leaves.tolist()):
+        keys[v] = ("class", targets.names[j])
+    return keys
+
+
+def known_nodes(past: Any) -> list[Any]:
+    """The nodes of an earlier fit."""
+    return node_keys(past.layout_, past.targets_)
+
+
+def free_nodes(model: HBLRModel, free: np.ndarray, nodes: list[Any], old: list[Any]) -> np.ndarray:
+    """Nodes to be trained: some classes, and new nodes with nothing else below them."""
+    known, tree = set(old), model.tree
+    out = np.array([key not in known for key in nodes])
+    out[tree.leaves] = free
+    for level in reversed(tree.levels):
+        others = level.sums @ ~out[level.children]
+        out[level.nodes] &= others == 0
+    return out
 
 
 def features_of(X: sp.csr_array, weight: Any) -> np.ndarray:

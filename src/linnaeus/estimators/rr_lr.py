@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.estimators._continued import column_names, rows_of
 from linnaeus.estimators._linear import class_probabilities
 from linnaeus.estimators._recursive import Recursive
-from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import rr_lr
+from linnaeus.solvers.recursive.alternation import Structure
 
 
 class RecursiveLogistic(Recursive):
@@ -42,6 +43,9 @@ class RecursiveLogistic(Recursive):
         default differs from that of `RecursiveSVM` by what was measured (docs/maths/rr_svm.md).
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
+    warm_start : bool, default=False
+        Whether to start from what the last `fit` found, for instance with another C. A saved model
+        then also holds its rows, so that it can go on by `partial_fit`.
     tol : float, default=0.001
         Relative duality gap at which to stop.
     max_iter : int, default=50
@@ -62,6 +66,8 @@ class RecursiveLogistic(Recursive):
         What is added to the scores.
     inner_coef_ : ndarray of shape (n_inner, n_features)
         Weights of the nodes that are no classes.
+    inner_intercept_ : ndarray of shape (n_inner,)
+        What is added to their scores.
     inner_nodes_ : list
         Their names.
     classes_ : ndarray of shape (n_classes,)
@@ -82,6 +88,8 @@ class RecursiveLogistic(Recursive):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
+    kept_ : object
+        The rows so far, in memory, for `partial_fit`; internal.
     targets_ : object
         How labels become columns and back; internal.
 
@@ -95,10 +103,25 @@ class RecursiveLogistic(Recursive):
     array(['oak'], dtype='<U3')
     """
 
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        return self._minimise(rr_lr.solve, X, Y, weight, dtype, seed)
+    def _solver(self) -> Any:
+        return rr_lr.solve
+
+    def _start(self, past: Any, names: Any, n: int) -> Any:
+        """The weights that the classes had; NaN for a class that is new."""
+        if past is None:
+            return None
+        at, bias = rows_of(names, column_names(past.targets_, past.intercept_.size)), self._bias()
+        W = np.empty((at.size, past.coef_.shape[1] + 1), dtype=past.coef_.dtype)
+        W[:, :-1] = past.coef_[at]
+        W[:, -1] = past.intercept_[at] / bias if bias else 0.0
+        W[at < 0] = np.nan
+        return W
+
+    def _values(
+        self, X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: Any, W_I: Any,
+        n_seen: Any, options: dict[str, Any],
+    ) -> tuple[float, float]:  # fmt: skip
+        return rr_lr.certificate(X, Y, structure, W_T, W_I, n_seen, **options)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes.

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.estimators._continued import past_duals
 from linnaeus.estimators._recursive import Recursive
 from linnaeus.parameters import Limits, choice
-from linnaeus.solvers.numerics.examples import Solution
-from linnaeus.solvers.recursive import rr_svm
+from linnaeus.solvers.linear import svm_duals
+from linnaeus.solvers.numerics.examples import example_weights
+from linnaeus.solvers.recursive import alternation, rr_svm
+from linnaeus.solvers.recursive.alternation import Structure
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -48,6 +53,9 @@ class RecursiveSVM(Recursive):
         (docs/maths/rr_svm.md).
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
+    warm_start : bool, default=False
+        Whether to start from what the last `fit` found, for instance with another C. A saved model
+        then also holds its rows, so that it can go on by `partial_fit`.
     tol : float, default=0.001
         Relative duality gap at which to stop.
     max_iter : int, default=50
@@ -68,6 +76,8 @@ class RecursiveSVM(Recursive):
         What is added to the scores.
     inner_coef_ : ndarray of shape (n_inner, n_features)
         Weights of the nodes that are no classes.
+    inner_intercept_ : ndarray of shape (n_inner,)
+        What is added to their scores.
     inner_nodes_ : list
         Their names.
     classes_ : ndarray of shape (n_classes,)
@@ -88,6 +98,10 @@ class RecursiveSVM(Recursive):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
+    duals_ : csr_array of shape (n_samples, n_classes)
+        Dual variables over C, those of negatives with a minus.
+    kept_ : object
+        The rows so far, in memory, for `partial_fit`; internal.
     targets_ : object
         How labels become columns and back; internal.
 
@@ -117,6 +131,7 @@ class RecursiveSVM(Recursive):
         intercept_scaling: float = 1.0,
         intercept_sharing: str = "own",
         class_weight: Any = None,
+        warm_start: bool = False,
         tol: float = 1e-3,
         max_iter: int = 50,
         dtype: Any = None,
@@ -126,12 +141,27 @@ class RecursiveSVM(Recursive):
         super().__init__(
             taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
             intercept_scaling=intercept_scaling, intercept_sharing=intercept_sharing,
-            class_weight=class_weight, tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs,
-            random_state=random_state,
+            class_weight=class_weight, warm_start=warm_start, tol=tol, max_iter=max_iter,
+            dtype=dtype, n_jobs=n_jobs, random_state=random_state,
         )  # fmt: skip
         self.loss = loss
 
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
-    ) -> Solution:
-        return self._minimise(rr_svm.solve, X, Y, weight, dtype, seed, loss=self.loss)
+    def _solver(self) -> Any:
+        return partial(rr_svm.solve, loss=self.loss)
+
+    def _start(self, past: Any, names: Any, n: int) -> Any:
+        return past_duals(past, names, n, self.C)
+
+    def _values(
+        self, X: sp.csr_array, Y: sp.csr_array, structure: Structure, W_T: Any, W_I: Any,
+        n_seen: Any, options: dict[str, Any],
+    ) -> tuple[float, float]:  # fmt: skip
+        cost = self.C * np.ones((2, Y.shape[1]))
+        if options["class_weight"] is not None:
+            cost *= options["class_weight"]
+        weight = example_weights(self.C, options["sample_weight"], X.shape[0])
+        squared, bias, duals = self.loss == "squared_hinge", self._bias(), self.C * self.duals_
+        loss = svm_duals.losses(X, Y, W_T[:, :-1], bias * W_T[:, -1], weight, cost, squared)
+        gain, V = svm_duals.gains(X, Y, duals, weight, cost, bias, squared)
+        P = alternation.pull(structure, W_T, W_I) + loss.sum()
+        return P, gain.sum() - alternation.dual_pull(structure, V, options["share_bias"])

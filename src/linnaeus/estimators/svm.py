@@ -9,17 +9,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._linear import LinearClassifier, class_costs
+from linnaeus.estimators._continued import (
+    Continued,
+    column_names,
+    in_units,
+    past_duals,
+    replaced,
+    whole,
+    with_columns,
+)
+from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
 from linnaeus.parameters import Limits, choice
-from linnaeus.solvers.linear import svm
-from linnaeus.solvers.numerics.examples import Solution
+from linnaeus.solvers.linear import svm, svm_duals
+from linnaeus.solvers.numerics.examples import Solution, example_weights
 from linnaeus.taxonomy import Taxonomy
 
 
-class FlatSVM(LinearClassifier):
+class FlatSVM(Continued):
     """One support vector machine per class against all the others.
 
     Parameters
@@ -43,8 +53,8 @@ class FlatSVM(LinearClassifier):
     prune : float, default=0.0
         Drop weights below this at the end; `coef_` is then sparse.
     warm_start : bool, default=False
-        Start from the dual variables of the last `fit` of the same samples, for instance with
-        another C; `linnaeus.experiments.c_path` uses it.
+        Whether to start from what the last `fit` found, for instance with another C. A saved model
+        then also holds its rows, so that it can go on by `partial_fit`.
     tol : float, default=0.001
         Relative duality gap at which to stop.
     max_iter : int, default=100
@@ -81,10 +91,14 @@ class FlatSVM(LinearClassifier):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
+    duals_ : csr_array of shape (n_samples, n_classes)
+        Dual variables over C, those of negatives with a minus.
+    kept_ : object
+        The rows so far, in memory, for `partial_fit`; internal.
     prune_loss_ : float
         With `prune`, by what share the objective rose.
-    targets_, duals_ : object
-        How labels become columns, and with `warm_start` the dual variables; internal.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------
@@ -131,25 +145,68 @@ class FlatSVM(LinearClassifier):
         self.random_state = random_state
 
     def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
     ) -> Solution:
-        options = self._options(weight, dtype)
-        solution, blocks = svm.solve(
-            X, Y, loss=self.loss,
-            class_weight=class_costs(self.class_weight, self.targets_, Y, weight), seed=seed,
-            prune=self.prune, start=self._start(Y) if weight is None else None,
-            keep_duals=self.warm_start, executor=executor(self.n_jobs), **options,
-        )  # fmt: skip
-        if self.warm_start:
-            self.duals_ = [block.duals for block in blocks]
-        if self.prune > 0:
-            self.prune_loss_ = sum(b.pruned for b in blocks) / float(solution.objective.sum())
+        names = column_names(self.targets_, Y.shape[1])
+        costs = self._costs(Y, weight)
+        solution, duals = self._columns_solved(X, Y, weight, dtype, seed, past, names, costs)
+        self.duals_ = in_units(duals, self.C)
         return solution
 
-    def _start(self, Y: sp.csr_array) -> list[sp.csr_array] | None:
-        """The dual variables of the last fit, if it was of as many examples and classes."""
-        duals = getattr(self, "duals_", None) if self.warm_start else None
-        if duals is None:
-            return None
-        fits = duals[0].shape[0] == Y.shape[0] and sum(d.shape[1] for d in duals) == Y.shape[1]
-        return duals if fits else None
+    def _costs(self, Y: sp.csr_array, weight: Any) -> Any:
+        return class_costs(self.class_weight, self.targets_, Y, weight)
+
+    def _columns_solved(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any,
+        names: Any, costs: Any,
+    ) -> tuple[Solution, sp.csr_array]:  # fmt: skip
+        """The solution of columns with these names, and its dual variables."""
+        options = self._options(weight, dtype)
+        solution, blocks = svm.solve(
+            X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=self.prune,
+            start=past_duals(past, names, Y.shape[0], self.C), keep_duals=True,
+            executor=executor(self.n_jobs), **options,
+        )  # fmt: skip
+        if self.prune > 0:
+            self.prune_loss_ = sum(b.pruned for b in blocks) / float(solution.objective.sum())
+        return solution, svm.dual_variables(blocks, Y, weight)
+
+    def _solve_some(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
+    ) -> Solution:
+        names, costs, dtype = self.targets_.names, self._costs(Y, weight), past.coef_.dtype
+        free = np.flatnonzero(held < 0)
+        coef, intercept, trace = past.coef_[held], past.intercept_[held], []
+        duals = past_duals(past, names, Y.shape[0], self.C)
+        n_iter = 0
+        if free.size:
+            found, some = self._columns_solved(
+                X, sp.csr_array(Y[:, free]), weight, dtype, seed, past,
+                [names[j] for j in free.tolist()], None if costs is None else costs[:, free],
+            )  # fmt: skip
+            coef, intercept[free] = replaced(coef, free, found.coef), found.intercept
+            duals, trace, n_iter = with_columns(duals, free, some), found.trace, found.n_iter
+        self.duals_ = in_units(duals, self.C)
+        P, D = self._values(X, Y, weight, coef, intercept, costs, duals)
+        return Solution(coef, intercept, P, D, n_iter, [*trace, whole(P, D, trace)])
+
+    def _values(
+        self,
+        X: sp.csr_array,
+        Y: sp.csr_array,
+        weight: Any,
+        coef: Any,
+        intercept: Any,
+        costs: Any,
+        duals: Any,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Primal and dual value of each class, whatever its weights and dual variables."""
+        cost = self.C * (np.ones((2, Y.shape[1])) if costs is None else costs)
+        each, squared = example_weights(self.C, weight, X.shape[0]), self.loss == "squared_hinge"
+        P = svm_duals.losses(X, Y, coef, intercept, each, cost, squared)
+        square = coef.multiply(coef) if sp.issparse(coef) else np.square(coef, dtype=np.float64)
+        P += 0.5 * np.asarray(square.sum(axis=1)).ravel()
+        if self._bias():
+            P += 0.5 * (intercept / self._bias()) ** 2
+        gain, V = svm_duals.gains(X, Y, duals, each, cost, self._bias(), squared)
+        return P, np.minimum(gain - 0.5 * np.einsum("ij,ij->i", V, V), P)

@@ -40,6 +40,7 @@ CLASSES = {
     "hm3": "linnaeus.estimators.hm3:HM3",
     "hrls-family": "linnaeus.solvers.linear.hrls:Family",
     "instance-cut": "linnaeus.decisions:InstanceCut",
+    "kept-rows": "linnaeus.estimators._continued:Kept",
     "label-form": "linnaeus.labels:Form",
     "linear-kernel": "linnaeus.kernels:LinearKernel",
     "local-base-models": "linnaeus.estimators._topdown_local:BaseModels",
@@ -104,7 +105,6 @@ for _tag, _place in CLASSES.items():
 _GONE = object()
 _FIXED: dict[str, dict[str, Any]] = {
     "correlated-mnl": {"callback": None},  # tells of progress
-    "flat-svm": {"duals_": _GONE},  # only a faster start of the next fit
     "sklearn-count-vectorizer": {"_stop_words_id": _GONE},  # an address in memory
     "sklearn-pipeline": {"memory": None},  # a folder of pickles
     "sklearn-tfidf-vectorizer": {"_stop_words_id": _GONE},
@@ -143,12 +143,16 @@ def is_foreign(tag: str) -> bool:
 
 
 def attributes(value: Any, tag: str) -> dict[str, Any]:
-    """The attributes of an object that are kept: none that can be computed again."""
-    fixed = _FIXED.get(tag, {})
+    """The attributes of an object that are kept: none that can be computed again.
+
+    An object may name others that it leaves out in `_unsaved`.
+    """
+    fixed, unsaved = _FIXED.get(tag, {}), getattr(value, "_unsaved", ())
     return {
         key: fixed.get(key, kept)
         for key, kept in vars(value).items()
         if fixed.get(key) is not _GONE
+        and key not in unsaved
         and not isinstance(getattr_static(type(value), key, None), cached_property)
     }
 

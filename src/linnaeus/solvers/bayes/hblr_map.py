@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import hblr_model, hblr_precisions
-from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Posterior, Values
+from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Posterior, Start, Values
 from linnaeus.solvers.numerics import newton
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.examples import FloatArray, weighted_examples
@@ -50,6 +50,8 @@ def solve(
     bias: float = 0.0,
     sample_weight: Any = None,
     mode: str = "joint",
+    start: Start | None = None,
+    free: Any = None,
     tol: float = 1e-4,
     max_iter: int = 100,
     dtype: Any = np.float64,
@@ -61,6 +63,10 @@ def solve(
     Y : (n, n_classes) 0/1, columns in the order of ``model.tree.leaves``; one a row for softmax
     bias : size of a constant feature, the last one of the answer; 0 for none
     mode : "joint", or "paper" for the paper's alternation
+    start : means and precisions to begin with
+    free : (n_nodes,) in mode "joint", the nodes whose weights may move, and with each all below it;
+        the others, and precisions of which they have a part, stay as `start` has them. It has
+        converged if even so the whole has: its gap is the last one of the trace.
     """
     _check(X, Y, model, prior, link, mode, bias)
     X, Y, weight = weighted_examples(X, Y, 1.0, sample_weight)
@@ -69,6 +75,8 @@ def solve(
         wide = (model.owners.size, X.shape[1] + bool(bias))
         prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
     run = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor or Serial())
+    if start is not None:
+        run.resume(start, free)
     rounds = Rounds(max_iter)
     for _ in rounds:
         with one_blas_thread():
@@ -77,10 +85,15 @@ def solve(
         entry = rounds.enter(objective=run.objective, gap=run.gap, change=change)
         if progress is not None:
             progress(entry)
+    converged = rounds.done
+    if isinstance(run, _Joint) and run.free is not None:
+        gap = run.whole_gap()
+        converged &= gap <= 10 * tol * run.mass
+        rounds.enter(objective=run.objective, gap=gap, change=run.change)
     mu, variance = run.answer()
     bounds = [entry["objective"] for entry in rounds.trace]
     return Posterior(
-        mu, variance, None, run.q, run.objective, rounds.trace, rounds.n, rounds.done, bounds
+        mu, variance, None, run.q, run.objective, rounds.trace, rounds.n, converged, bounds
     )
 
 
@@ -114,6 +127,29 @@ class _Joint:
             else TreeAscent(data, tree, SEED, self.mass)
         )  # fmt: skip
 
+        self.free: Any = None  # nodes that may move; None for all
+        self.moves: Any = True  # owners whose precisions may
+
+    def resume(self, start: Start, free: Any) -> None:
+        """Begin with given weights and precisions; hold those of all nodes that are not free."""
+        self.q = self.used = start.gammas(self.prior)
+        W = np.zeros_like(self.means.W)
+        W[: self.d] = start.mu[self.order.nodes].T
+        self.means.set_precisions(self.precisions())
+        if free is not None:
+            self.free = np.asarray(free)
+            owners = self.model.per_owner(~self.free[:, None]) == 0
+            self.moves = owners
+            self.means = TreeNewton(self.data, self.means.tree, self.mass)
+            self.means.free = self.free[self.order.nodes]
+        self.means.resume(W)
+
+    def whole_gap(self) -> float:
+        """How much the objective could rise at most if all nodes moved, precisions being kept."""
+        whole = TreeNewton(self.data, self.means.tree, self.mass)
+        whole.resume(self.means.W)
+        return min(whole.distance(), -self.objective)  # which is never positive
+
     def precisions(self) -> Values:
         """A (1 or n_features + 1, nodes) in the order of the loops."""
         A = hblr_model.expected_precisions(self.model, self.used)[self.order.nodes].T
@@ -133,7 +169,7 @@ class _Joint:
         self.h = means.curvature()[:d]
         found = hblr_precisions.update(
             self.model, self.prior, self.order, A[:d] if A.shape[0] > 1 else A, means.W[:d],
-            self.h, self.executor,
+            self.h, self.executor, self.moves,
         )  # fmt: skip
         residual = np.log(found.q.mean / self.used.mean)
         self.change = max(float(np.abs(residual).max()), means.change)
@@ -195,6 +231,12 @@ class _Paper:
         self.mu = np.zeros((tree.n_nodes, self.d), dtype=dtype)
         self.variance = np.ones_like(self.mu)
         self.change = 1.0
+
+    def resume(self, start: Start, free: Any) -> None:
+        """Begin with given weights and precisions."""
+        self.q = start.gammas(self.prior)
+        self.mu[:], self.variance[:] = start.mu, start.variance
+        self.leaves.W = self._wide(self.mu[self.model.tree.leaves])
 
     def _wide(self, values: FloatArray) -> FloatArray:
         """(leaves, d) as (n_features + 1, leaves)."""

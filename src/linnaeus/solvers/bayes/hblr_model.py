@@ -149,6 +149,20 @@ class Posterior(NamedTuple):
     bounds: list[float]  # the objective before the first round, and after each
 
 
+class Start(NamedTuple):
+    """Where inference begins: an earlier posterior, moved to this model (`hblr_start`)."""
+
+    mu: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
+    variance: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
+    covariance: Values | None  # (n_classes, d, d)
+    mean: Values  # (n_owners, 1 or d), expected precisions
+
+    def gammas(self, prior: Gamma) -> Gamma:
+        """Distributions of the precisions with these means."""
+        mean = np.broadcast_to(self.mean, np.broadcast_shapes(self.mean.shape, prior.rate.shape))
+        return Gamma(prior.shape, np.asarray(prior.shape / mean))
+
+
 def expected_precisions(model: HBLRModel, q: Gamma) -> Values:
     """A (n_nodes, 1 or d), 1 at the root."""
     A = q.mean[model.owner]

@@ -44,11 +44,12 @@ class Update(NamedTuple):
 
 def update(
     model: HBLRModel, prior: Gamma, order: Order, A: Values, W: FloatArray, h: FloatArray,
-    executor: Executor,
+    executor: Executor, moves: Any = True,
 ) -> Update:  # fmt: skip
     """From weights W (d, nodes) and curvatures h (d, leaves), both in the order of the loops.
 
     A : (1 or d, nodes), the precisions for which W is the best
+    moves : (n_owners, 1), whether the precisions may change; the others stay as they are
     """
     first = W.shape[1] - h.shape[1]
     blocks = [slice(j, j + ROWS) for j in range(0, W.shape[0], ROWS)]
@@ -56,12 +57,18 @@ def update(
     if model.by_feature:
         parts = list(executor.map(_features, shared, blocks))
         total, slope = (np.vstack(part).T for part in zip(*parts, strict=True))
-        q = from_squares(model, prior, total, W.shape[0])
+        now = _owned(model, order, A)
+        q = _held(from_squares(model, prior, total, W.shape[0]), now, moves)
         J = np.minimum(slope / (2.0 * q.rate), HIGHEST)
-        step = (np.log(q.mean) - np.log(_owned(model, order, A))) / (1.0 - J)
+        step = (np.log(q.mean) - np.log(now)) / (1.0 - J)
         return Update(q, np.clip(step, -LIMIT, LIMIT))
     sums = np.sum(list(executor.map(_sums, shared, blocks)), axis=0)
-    return _scalar(model, prior, order, A[0], sums, first, W.shape[0])
+    return _scalar(model, prior, order, A[0], sums, first, W.shape[0], moves)
+
+
+def _held(q: Gamma, now: Values, moves: Any) -> Gamma:
+    """The new distributions, with the means of old where they are held."""
+    return Gamma(q.shape, np.where(moves, q.rate, q.shape / now))
 
 
 def _features(parent: Any, owner: Any, A: Any, W: Any, h: Any, here: slice) -> Any:
@@ -86,8 +93,9 @@ def _owned(model: HBLRModel, order: Order, A: Values) -> Values:
 
 
 def _scalar(
-    model: HBLRModel, prior: Gamma, order: Order, A: Values, sums: Values, first: int, d: int
-) -> Update:
+    model: HBLRModel, prior: Gamma, order: Order, A: Values, sums: Values, first: int, d: int,
+    moves: Any,
+) -> Update:  # fmt: skip
     """One precision an owner: M1 and M3."""
     variance, slope, away, pull = sums
     parent, below = order.parent, np.flatnonzero(order.parent >= 0)
@@ -98,8 +106,8 @@ def _scalar(
     owner = model.owner[order.nodes][below]
     n_owners = model.owners.size
     squares: Values = np.bincount(owner, Q[below], n_owners)[:, None].astype(np.float64)
-    q = from_squares(model, prior, squares, d)
-    T = 2.0 * q.rate[:, 0]
+    free, now = from_squares(model, prior, squares, d), _owned(model, order, A[None])
+    q, T = _held(free, now, moves), 2.0 * free.rate[:, 0]
     # log s of inner nodes = shares times x; T falls by direct x + through log s
     inner = below[below < first]
     at = np.concatenate([parent[below], inner])
@@ -113,7 +121,7 @@ def _scalar(
     rows = direct + through @ (shares @ np.ones(n_owners))
     room = np.maximum(HIGHEST * T - rows, 0.0)
     direct += np.minimum(np.bincount(owner, pull[below], n_owners), room)
-    residual = np.log(q.mean[:, 0]) - np.log(_owned(model, order, A[None])[:, 0])
+    residual = np.log(q.mean[:, 0]) - np.log(now[:, 0])
     scale = sp.diags_array(1.0 / T)
     system = sp.block_array(
         [[sp.diags_array(1.0 - direct / T), -(scale @ through)], [-shares, sp.eye_array(first)]]
@@ -121,4 +129,4 @@ def _scalar(
     with warnings.catch_warnings():  # singular only for huge features, which are refused later
         warnings.simplefilter("ignore", MatrixRankWarning)
         step = spsolve(sp.csc_array(system), np.concatenate([residual, np.zeros(first)]))[:n_owners]
-    return Update(q, np.clip(step, -LIMIT, LIMIT)[:, None])
+    return Update(q, np.clip(step, -LIMIT, LIMIT)[:, None] * moves)

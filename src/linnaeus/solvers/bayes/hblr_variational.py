@@ -35,7 +35,15 @@ from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
 from linnaeus.solvers.bayes.hblr_full import Full
 from linnaeus.solvers.bayes.hblr_leaves import Given, row_blocks
-from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Level, Numbers, Posterior, Values
+from linnaeus.solvers.bayes.hblr_model import (
+    Gamma,
+    HBLRModel,
+    Level,
+    Numbers,
+    Posterior,
+    Start,
+    Values,
+)
 from linnaeus.solvers.numerics.examples import example_weights
 from linnaeus.solvers.numerics.rounds import Rounds
 
@@ -59,6 +67,7 @@ def solve(
     sample_weight: Any = None,
     covariance: str = "full",
     schedule: str = "leaves",
+    start: Start | None = None,
     tol: float = 1e-4,
     max_iter: int = 1000,
     executor: Executor | None = None,
@@ -69,11 +78,14 @@ def solve(
 
     Y : (n, K) of 0 and 1, one column for each leaf of `model.tree`; one 1 a row for the softmax
     sample_weight : (n,) how often each example counts
+    start : means, variances and precisions to begin with
     progress : called after every sweep with its entry of the trace
     check : raise RuntimeError where the bound falls by more than rounding
     """
     _check_options(Y, link, covariance, schedule)
     run = _Variational(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
+    if start is not None:
+        run.resume(start)
     steps = _steps(model, schedule)
     rounds, before = Rounds(max_iter), 0.0
     bounds = [run.look()]
@@ -156,6 +168,21 @@ class _Variational:
         self.base = self.labelled - 0.5 * np.asarray(X.T @ self.weight)
         self.beta = np.zeros(n)
         self.curvature = np.empty((n, K))  # c_i lambda_in
+
+    def resume(self, start: Start) -> None:
+        """Begin with an earlier posterior."""
+        self.q = start.gammas(self.prior)
+        self.mu[:], self.variance[:] = start.mu, start.variance
+        leaves = self.variance[self.model.tree.leaves]
+        self.log_det[:] = np.log(leaves).sum(axis=1)
+        if self.leaves.covariance is None:
+            return
+        d = self.mu.shape[1]
+        self.leaves.covariance[:] = 0.0
+        self.leaves.covariance[:, np.arange(d), np.arange(d)] = leaves
+        if start.covariance is not None:
+            self.leaves.covariance[:] = start.covariance
+            self.log_det[:] = np.linalg.slogdet(start.covariance)[1]
 
     def sweep(self, steps: list[Numbers | Level], shift: bool) -> float:
         """All nodes, then the precisions; return how far means and log precisions moved."""

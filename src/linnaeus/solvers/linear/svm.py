@@ -25,8 +25,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
+from linnaeus.solvers.linear import svm_duals, svm_newton
 from linnaeus.solvers.linear import svm_fast as fast
-from linnaeus.solvers.linear import svm_newton
 from linnaeus.solvers.numerics import gram
 from linnaeus.solvers.numerics.examples import (
     FloatArray,
@@ -93,7 +93,7 @@ def solve(
     bias: float = 0.0,
     sample_weight: FloatArray | None = None,
     class_weight: FloatArray | None = None,
-    start: list[sp.csr_array] | None = None,
+    start: sp.csr_array | None = None,
     tol: float = 1e-3,
     max_iter: int = 100,
     dtype: Any = np.float64,
@@ -108,11 +108,13 @@ def solve(
     mean : (n_classes, n_features + 1), the prior mean of the constant feature last
     bias : size of the constant feature, regularised like any other; 0 for none
     class_weight : (2, n_classes), factors of the cost of negatives and of positives
-    start : dual variables of an earlier solve with the same blocks, times S
+    start : (n, n_classes), signed `dual_variables` of an earlier solve
     prune : weights below this are dropped at the end; `coef` is then sparse
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    if start is not None:
+        start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
     options = SvmOptions(
         loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals
     )
@@ -123,6 +125,15 @@ def solve(
     coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype)
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
     return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
+
+
+def dual_variables(
+    blocks: list[SvmBlock], Y: sp.csr_array, sample_weight: Any = None, strength: Any = 1.0
+) -> sp.csr_array:
+    """What blocks that kept their dual variables leave as a start: (n, n_classes), signed."""
+    A = sp.csr_array(sp.hstack([block.duals for block in blocks]))
+    A = svm_duals.of_everybody(sp.csr_array(A * np.asarray(strength, A.dtype)), sample_weight)
+    return svm_duals.signed(A, Y)
 
 
 def _collect(
@@ -162,13 +173,13 @@ def _tasks(
     K = Y.shape[1]
     cost = np.broadcast_to(C / np.broadcast_to(np.asarray(strength, float), K), (2, K))
     cost = cost if class_weight is None else cost * class_weight
-    columns = sp.csc_array(Y)
+    columns, given = sp.csc_array(Y), None if start is None else sp.csc_array(start / strength)
     tasks = []
     for number, k in enumerate(range(0, K, LANES)):
         here = slice(k, min(k + LANES, K))
         positives, own = columns[:, here], np.ascontiguousarray(cost[:, here], dtype=dtype)
         prior = None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype)
-        duals = None if start is None else start[number]
+        duals = None if given is None else sp.csr_array(given[:, here])
         tasks.append(SvmTask(number, sp.csr_array(positives), own, prior, duals, options))
     return tasks
 

@@ -126,3 +126,6 @@ class Joint(NamedTuple):
 
     solution: Solution
     W_I: FloatArray  # (n_internal, d + 1), the constant feature last
+    duals: Any = (
+        None  # (n, n_classes) csr_array, signed: a start for the next solve, if there is one
+    )

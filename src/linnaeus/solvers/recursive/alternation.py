@@ -18,6 +18,10 @@ K = (L + diag g)^-1 on the leaves, and with u_n = V_n / S_n
 
     tr(V' K V) = sum_n S_n ||u_n||^2 + <G, W*>,   (L_II - L_IT S^-1 L_TI) W* = G = -L_IT U.
 
+Some nodes may be held where they are, B. The others then move by Z from the weights H that cost
+least beside those held, L_FF H = -L_FB W_B: the problem is the same in Z, over the Laplacian L_FF,
+with scores (H + Z) x, and D is less by <V, H> (`beside_held`). `origin` is H at the leaves.
+
 Any W_T and W_I give P = 1/2 sum_n S_n ||w_n - m_n||^2 - 1/2 sum_n S_n ||m_n||^2
 + 1/2 tr(W_I' L_II W_I) + C sum loss. So both come from one sweep over the examples.
 """
@@ -34,6 +38,7 @@ from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Solution
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 
+LATER = 6  # rounds that given weights are ahead: leaves are solved as closely as if these had been
 MEMORY = 4  # rounds remembered to speed the internal nodes up
 
 Parts = list[tuple[Any, FloatArray]]  # columns and rows of blocks of leaves
@@ -58,9 +63,51 @@ class Structure(NamedTuple):
         order = np.concatenate([leaves, inner]).astype(int)
         return cls(S, L_IT, sp.csr_array(laplacian[inner][:, inner]), mix, np.asarray(color)[order])
 
+    def without(self, leaves: Any, inner: Any) -> Structure:
+        """What is left if only these leaves and internal nodes may move."""
+        color = np.concatenate([self.color[leaves], self.color[self.S.size + inner]])
+        return Structure(
+            self.S[leaves], sp.csr_array(self.L_IT[inner][:, leaves]),
+            sp.csr_array(self.L_II[inner][:, inner]), sp.csr_array(self.mix[leaves][:, inner]),
+            color,
+        )  # fmt: skip
+
     def reduced(self) -> sp.csr_array:
         """L_II - L_IT S^-1 L_TI: what is left of the internal nodes when leaves follow them."""
         return sp.csr_array(self.L_II + self.L_IT @ self.mix)
+
+
+def beside_held(
+    structure: Structure, W_T: FloatArray, W_I: FloatArray, leaves: Any, inner: Any
+) -> None:
+    """Put these leaves and internal nodes where they cost least beside the others, in place.
+
+    A leaf that no example speaks of then has the weights of what is above it.
+    """
+    free = structure.without(leaves, inner)
+    held_T = np.setdiff1d(np.arange(structure.S.size), leaves)
+    held_I = np.setdiff1d(np.arange(W_I.shape[0]), inner)
+    mean = np.asarray(structure.mix[leaves][:, held_I] @ W_I[held_I])
+    pull = structure.L_IT[inner][:, held_T] @ W_T[held_T]
+    pull += structure.L_II[inner][:, held_I] @ W_I[held_I]
+    H = solver_of(free.reduced())(-np.asarray(pull + free.L_IT @ mean))
+    W_I[inner], W_T[leaves] = H, mean + free.mix @ H
+
+
+def pull(structure: Structure, W_T: FloatArray, W_I: FloatArray) -> float:
+    """1/2 tr(W' (L + diag g) W) of any weights."""
+    W_T, W_I = W_T.astype(np.float64), W_I.astype(np.float64)
+    inner = dot(W_I, structure.L_II @ W_I) + 2.0 * dot(W_I, structure.L_IT @ W_T)
+    return 0.5 * (dot(structure.S[:, None] * W_T, W_T) + inner)
+
+
+def dual_pull(structure: Structure, V: FloatArray, share_bias: bool) -> float:
+    """1/2 tr(V' K V) of any V (n_leaves, d + 1), the constant feature last."""
+    G = -np.asarray(structure.L_IT @ (V / structure.S[:, None]))
+    if not share_bias:
+        G[:, -1] = 0.0
+    own = dot(V / structure.S[:, None], V)
+    return 0.5 * (own + dot(G, solver_of(structure.reduced())(G)))
 
 
 def visiting_groups(structure: Structure, schedule: str) -> list[tuple[Any, Any]]:
@@ -102,6 +149,10 @@ class LeafLoss(Protocol):
     relative: bool  # whether `parts` are differences from the means
     measures: bool  # whether visits also measure the state in which they begin, into `entered`
     entered: Measured
+    resumed: bool  # whether they begin with given weights
+
+    def weights(self, group: int, W_I: FloatArray) -> Parts:
+        """The weights of a group as they are, without their origin."""
 
     def visit(self, group: int, W_I: FloatArray, n_rounds: int, gap: float) -> Parts:
         """Move the leaves of a group around their means; their weights."""
@@ -126,9 +177,10 @@ class Alternation:
     """The internal nodes, and the order in which nodes are visited."""
 
     def __init__(
-        self, structure: Structure, d: int, dtype: Any, schedule: str, share_bias: bool
-    ) -> None:
-        self.structure, self.share_bias = structure, share_bias
+        self, structure: Structure, d: int, dtype: Any, schedule: str, share_bias: bool,
+        origin: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        self.structure, self.share_bias, self.origin = structure, share_bias, origin
         self.W_I = np.zeros((structure.L_II.shape[0], d + 1), dtype=dtype)
         self.pulls: dict[int, FloatArray] = {}  # -L_IT W_T of each group of leaves
         self.exact = schedule == "two-block"
@@ -143,7 +195,10 @@ class Alternation:
         """Rounds over all groups, each of which certifies the state in which it began."""
         rounds, gap = Rounds(max_iter, tol, floor=1.0), 1.0
         first = not leaves.measures or len(self.groups) > 1  # means may move within a round
-        self._round(leaves, 0, gap)  # which begins with nothing
+        if leaves.resumed:
+            self._resume(leaves)
+        else:
+            self._round(leaves, 0, gap)  # which begins with nothing
         for n_rounds in rounds:
             parts, W_I = leaves.parts(), self.W_I.copy()
             if first:
@@ -159,7 +214,17 @@ class Alternation:
             W_T += self.structure.mix @ best.W_I
         for columns, part in best.parts:
             W_T[columns] += part
+        if self.origin is not None:
+            W_T += self.origin
         return joint_answer(W_T, best.W_I, (best.primal, best.dual), bias, rounds.trace)
+
+    def _resume(self, leaves: LeafLoss) -> None:
+        """The internal nodes, from leaves that have weights; else they are given too."""
+        if not leaves.relative:
+            self.W_I = self.solve_inner(self.to_inner(leaves.parts()))
+        for number, (here, _) in enumerate(self.groups):
+            if here.size:
+                self.pulls[number] = self.to_inner(leaves.weights(number, self.W_I))
 
     def _note(self, seen: Measured, parts: Parts, W_I: FloatArray, rounds: Rounds) -> float:
         """Keep the state if it is the best; the relative gap so far."""
@@ -202,6 +267,8 @@ class Alternation:
         P = 0.5 * float(S @ (seen.away2 - self._mean_norms(W_I))) + seen.loss
         P += 0.5 * dot(W_I, self.structure.L_II @ W_I)
         D = seen.gain - 0.5 * float(S @ seen.norm2) - 0.5 * dot(G, self.solve_reduced(G))
+        if self.origin is not None:
+            D -= sum(dot(S[k, None] * U, self.origin[k]) for k, U in seen.U)
         return P, D
 
     def _mean_norms(self, W: FloatArray) -> FloatArray:

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import expit, softmax
 
 from linnaeus.solvers.linear import logistic_fast as flat
 from linnaeus.solvers.numerics import block_elimination, coordinate_ascent, newton
@@ -115,14 +116,22 @@ class TreeAnswer(NamedTuple):
 
 
 def solve(
-    examples: TreeExamples, tree: IncrementTree, *, tol: float, max_passes: int, seed: int
-) -> TreeAnswer:
-    """Solve until the relative duality gap is `tol`, or after `max_passes` over the data."""
+    examples: TreeExamples, tree: IncrementTree, *, start: FloatArray | None = None, tol: float,
+    max_passes: int, seed: int,
+) -> TreeAnswer:  # fmt: skip
+    """Solve until the relative duality gap is `tol`, or after `max_passes` over the data.
+
+    start : (n_features + 1, nodes), weights
+    """
     n, K = examples.y.shape
     close = coordinate_ascent.target_gap(tol, examples.rows.data.dtype)
     run, done, n_passes = TreeNewton(examples, tree), False, 0
+    if start is not None:
+        run.resume(start)
     if not newton.suits(n, examples.n_features):
         ascent = TreeAscent(examples, tree, seed)
+        if start is not None:
+            ascent.resume(start)
         done = ascent.improve(close, max_passes)
         n_passes, run.rounds = ascent.rounds.n, ascent.rounds
         run.W, run.objective, run.gap = ascent.W, ascent.objective, ascent.gap
@@ -153,6 +162,10 @@ class TreeWeights(ABC):
         self.h = np.empty((examples.n_features + 1, self.n_leaves), dtype=self.dtype)
         self.objective, self.gap, self.change = np.inf, np.inf, np.inf
         self.rounds = Rounds(PASSES, floor=scale)  # passes over the data
+
+    def resume(self, W: FloatArray) -> None:
+        """Begin with these weights (n_features + 1, nodes)."""
+        self.W = np.ascontiguousarray(W, dtype=self.dtype)
 
     def set_precisions(self, A: Values) -> None:
         """A (1 or n_features + 1, nodes); what was certified before no longer counts."""
@@ -189,7 +202,26 @@ class TreeAscent(TreeWeights):
         n_columns = self.n_leaves if tree.inverse.shape[0] == 1 else tree.parent.size
         self.V = np.zeros((examples.n_features + 1, n_columns), dtype=self.dtype)
         self.active = np.ones(examples.y.shape[0], dtype=bool)
-        self.e = self._start()
+        self.resumed, self.e = False, self._start()
+
+    def resume(self, W: FloatArray) -> None:
+        """pi = y + tau (p - y) at the probabilities p of these weights, tau V nearest to them."""
+        super().resume(W)
+        self.resumed, rows, y = True, self.examples.rows, self.examples.y
+        leaves = np.ascontiguousarray(self.W[:, -self.n_leaves :])
+        flat.margins(rows, self.examples.bias, leaves, self.H)
+        if self.examples.softmax:
+            p = softmax(self.H, axis=1)
+            e = np.where(y, np.where(y, 0, p).sum(axis=1, keepdims=True), p).astype(self.dtype)
+        else:
+            e = expit(np.where(y, -self.H, self.H)).astype(self.dtype)
+        self.V[:] = 0
+        fast.add_residuals(self.examples, self.tree, e, self.V)
+        size = np.array([fast.energy(self.tree, self.V)])
+        along = np.array([np.vdot(leaves, self.V[:, -self.n_leaves :])], dtype=np.float64)
+        tau = coordinate_ascent.projection(along, size).astype(self.dtype)
+        self.V *= tau
+        self.e = np.asarray(e * tau)
 
     def _start(self) -> FloatArray:
         """pi = y + tau (p - y): class frequencies p, shrunk towards the truth as the dual likes."""
@@ -213,7 +245,8 @@ class TreeAscent(TreeWeights):
 
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
         """Epochs until the gap is small enough; false if that is slow."""
-        n, n_first = self.e.shape[0], 0 if self.rounds.trace else coordinate_ascent.FIRST_LOOK
+        known = self.rounds.trace or self.resumed
+        n, n_first = self.e.shape[0], 0 if known else coordinate_ascent.FIRST_LOOK
         self.rounds.restart(max_passes, close)
         self.active[:] = True
         done = coordinate_ascent.ascend(self, n, n_first, self.seed)
@@ -245,8 +278,11 @@ class TreeNewton(TreeWeights):
     """Newton's method over B (n_features + 1, nodes); also the problem that it sees.
 
     With `frozen` parents (the alternation of the paper) no node has a parent, all are leaves, and
-    `origin` is the weights of the nodes above them.
+    `origin` is the weights of the nodes above them. If only some nodes are `free`, and with each
+    node all below it, then B of all others stays what it is.
     """
+
+    free: Any = None  # (nodes,), or None
 
     def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
         super().__init__(examples, tree, scale)
@@ -265,6 +301,8 @@ class TreeNewton(TreeWeights):
         self._note(float(found.value[0]), float((found.value - found.bound)[0]))
         self.rounds.n = found.n_passes
         W = self._weights(found.W) + origin
+        if self.free is not None:  # to the last bit
+            W[:, ~self.free] = self.W[:, ~self.free]
         self.change = float(np.abs(W - self.W).max()) / max(1.0, float(np.abs(W).max()))
         self.W = W
         return True
@@ -291,6 +329,7 @@ class TreeNewton(TreeWeights):
             flat.binary_evaluate(d.rows, d.bias, d.weight, d.cost, d.y, W, G, self.H, self.z, each)
             loss = each.sum()
         fast.add_gradient(self.tree, G, False, out)
+        self._hold(out)
         self.loss = float(loss)
         return 0.5 * self.dot(B, B) + loss, out
 
@@ -302,7 +341,20 @@ class TreeNewton(TreeWeights):
         else:
             flat.binary_product(d.rows, d.bias, self.H, V, HV, self.z)
         fast.add_gradient(self.tree, HV, False, out)
+        self._hold(out)
         return out
+
+    def _hold(self, out: FloatArray) -> None:
+        """Gradients of nodes that are held are 0."""
+        if self.free is not None:
+            out[:, ~self.free] = 0
+
+    def distance(self) -> float:
+        """The largest that the objective may lie above its minimum."""
+        B = np.empty_like(self.W)
+        fast.from_weights(self.tree, self.W, B)
+        g = self.evaluate(B)[1]
+        return float(0.5 * self.dot(g, g)[0])
 
     def _curvatures(self) -> FloatArray:
         if not self.examples.softmax:
@@ -311,7 +363,8 @@ class TreeNewton(TreeWeights):
 
     def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
         """With few features all but what softmax has between classes; else the diagonal."""
-        if self.examples.n_features <= newton.FEW and self.tree.parent.size <= MANY:
+        few = self.examples.n_features <= newton.FEW and self.tree.parent.size <= MANY
+        if few and self.free is None:
             try:
                 return self._by_leaf()
             except np.linalg.LinAlgError:  # numbers too far apart for a factorisation

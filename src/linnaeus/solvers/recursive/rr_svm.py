@@ -23,10 +23,17 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor, Serial
-from linnaeus.solvers.linear import svm
+from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
 from linnaeus.solvers.recursive import rr_svm_dual
-from linnaeus.solvers.recursive.alternation import Alternation, Measured, Parts, Structure, means
+from linnaeus.solvers.recursive.alternation import (
+    LATER,
+    Alternation,
+    Measured,
+    Parts,
+    Structure,
+    means,
+)
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
 
 INNER_EPOCHS = 5  # of a leaf between two means; doubled every third round
@@ -40,6 +47,7 @@ class Leaf(NamedTuple):
     task: svm.SvmTask
     alpha: Any = None  # (n, lanes) csr
     U: Any = None  # (lanes, d + 1)
+    origin: Any = None  # (lanes, d + 1): what is added to the mean, beside nodes that are held
     n_epochs: int = INNER_EPOCHS  # 0 only measures
 
 
@@ -58,6 +66,8 @@ def visit_leaves(
 ) -> Visit:
     """One step of a block of leaves around the present mean: measure, then descend."""
     mean = means(mix, leaf.columns, W_I) if W_I.size else None
+    if leaf.origin is not None:
+        mean = leaf.origin if mean is None else mean + leaf.origin
     task = leaf.task._replace(mean=mean)
     run = svm.SvmRun(rows, norm2, row_cost, int(n_features), task)
     lanes = run.alpha.shape[1]
@@ -96,6 +106,9 @@ def solve(
     schedule: str = "two-block",
     sample_weight: Any = None,
     class_weight: Any = None,
+    start: sp.csr_array | None = None,
+    start_inner: FloatArray | None = None,
+    origin: FloatArray | None = None,
     tol: float = 1e-3,
     max_iter: int = 50,
     dtype: Any = np.float64,
@@ -106,37 +119,51 @@ def solve(
 
     share_bias : whether the weight of the constant feature is pulled towards the neighbours
         like any other, or towards zero
+    start : (n, n_classes), signed dual variables of an earlier solve (`svm_duals`)
+    start_inner : (n_internal, d + 1), weights for alternation to begin with; zeros if not given
+    origin : (n_classes, d + 1), beside nodes that are held (`alternation`)
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
+    if start is not None:
+        start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
     found, squared = None, loss == "squared_hinge"
-    if schedule == "two-block":
+    if schedule == "two-block" and origin is None:
         found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
     if found is not None:
         cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
-        return rr_svm_dual.solve(
+        result = rr_svm_dual.solve(
             X, Y, found, weight, cost, JointOptions(squared, float(bias), share_bias, seed),
-            tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
+            start=start, tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
-    outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias)
+        return result._replace(duals=svm_duals.of_everybody(result.duals, sample_weight))
+    outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)
     cost = C / structure.S if class_weight is None else C / structure.S * class_weight
     cost = np.ascontiguousarray(np.broadcast_to(cost, (2, Y.shape[1])), dtype=dtype)
     options = svm.SvmOptions(squared, float(bias), tol, 0, seed, 0.0, True)
     shared = svm.shared_arrays(X, weight, bias, dtype)
     leaves = _HingeLeaves(outer, shared, sp.csc_array(Y), cost, options, executor)
-    return outer.run(leaves, bias, tol, max_iter)
+    if start is not None:
+        leaves.resume(sp.csc_array(start), X.shape[1])
+        if start_inner is not None:
+            outer.W_I = start_inner.astype(dtype)
+    result = outer.run(leaves, bias, tol, max_iter)
+    duals = svm_duals.signed(leaves.dual_variables(), Y)
+    return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
 
 
 class _HingeLeaves:
     """Blocks of leaves with their dual variables; a visit measures, then descends."""
 
     relative = measures = True
+    resumed = False
 
     def __init__(
         self, outer: Alternation, shared: list[Any], Y: sp.csc_array, cost: Any,
         options: svm.SvmOptions, executor: Executor,
     ) -> None:  # fmt: skip
         self.structure, self.executor = outer.structure, executor
+        self.rows, _, self.weight, _ = shared
         self.shared = [executor.put(array) for array in shared]
         self.blocks: list[list[Leaf]] = []
         self.stats = np.full((3, Y.shape[1]), np.inf)  # loss, conj, norm2 of every leaf
@@ -147,8 +174,37 @@ class _HingeLeaves:
                 columns = leaves[k : k + svm.LANES].astype(np.int64)
                 here = np.ascontiguousarray(cost[:, columns])
                 task = svm.SvmTask(number, sp.csr_array(Y[:, columns]), here, None, None, options)
-                self.blocks[-1].append(Leaf(columns, task))
+                origin = None if outer.origin is None else outer.origin[columns]
+                self.blocks[-1].append(Leaf(columns, task, origin=origin))
                 number += 1
+
+    def resume(self, start: sp.csc_array, d: int) -> None:
+        """Begin with these dual variables, cut to what the costs allow."""
+        self.resumed = True
+        over_S = sp.csc_array(start * (1.0 / self.structure.S))
+        self.blocks = [
+            [self._resumed(leaf, over_S[:, leaf.columns].toarray(), d) for leaf in group]
+            for group in self.blocks
+        ]
+
+    def _resumed(self, leaf: Leaf, alpha: Any, d: int) -> Leaf:
+        alpha = alpha.astype(self.weight.dtype)
+        y = leaf.task.positives.toarray() > 0
+        if not leaf.task.options.squared:
+            alpha = np.minimum(alpha, np.where(y, *leaf.task.cost[::-1]) * self.weight[:, None])
+        X = sp.csr_array((self.rows.data, self.rows.indices.view(np.int32), self.rows.indptr),
+                         (alpha.shape[0], d))  # fmt: skip
+        V = sp.csr_array(np.where(y, alpha, -alpha))
+        U = np.empty((alpha.shape[1], d + 1), dtype=alpha.dtype)
+        U[:, :-1], U[:, -1] = (V.T @ X).toarray(), leaf.task.options.bias * V.sum(axis=0)
+        return leaf._replace(alpha=sp.csr_array(alpha), U=U)
+
+    def dual_variables(self) -> sp.csr_array:
+        """A, (n, n_classes)."""
+        leaves = [leaf for group in self.blocks for leaf in group]
+        order = np.argsort(np.concatenate([leaf.columns for leaf in leaves]))
+        alpha = sp.csc_array(sp.hstack([leaf.alpha for leaf in leaves]))
+        return sp.csr_array(alpha[:, order] * self.structure.S.astype(alpha.dtype))
 
     def parts(self) -> Parts:
         """u of every block."""
@@ -156,6 +212,7 @@ class _HingeLeaves:
 
     def visit(self, group: int, W_I: FloatArray, n_rounds: int, gap: float) -> Parts:
         """Measure and descend; the weights m + u."""
+        n_rounds += LATER * self.resumed
         n_epochs = min(INNER_EPOCHS << (n_rounds // 3), MOST_EPOCHS)
         blocks = [leaf._replace(n_epochs=n_epochs) for leaf in self.blocks[group]]
         before = self._parts(group)
@@ -165,6 +222,10 @@ class _HingeLeaves:
             leaf._replace(alpha=seen.alpha, U=seen.U)
             for leaf, seen in zip(blocks, visits, strict=True)
         ]
+        return self.weights(group, W_I)
+
+    def weights(self, group: int, W_I: FloatArray) -> Parts:
+        """m + u of the blocks of a group."""
         mix = self.structure.mix
         return [(k, U + means(mix, k, W_I)) for k, U in self._parts(group)]
 

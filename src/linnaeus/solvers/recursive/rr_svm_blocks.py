@@ -159,6 +159,15 @@ def first_visit(rows: Rows, norm2: Any, weight: Any, D: Any, lanes: Lanes) -> St
     return Step(duals, np.zeros_like(duals.a), part_of(V, lanes), size, np.full(2, np.inf))
 
 
+def taken(start: sp.csc_array, lanes: Lanes, weight: Any) -> Duals:
+    """Given dual variables (n, lanes) of a block, cut to what its costs allow."""
+    alpha, sign = np.asarray(start.toarray(), dtype=lanes.cost.dtype), signs(lanes)
+    if not lanes.options.squared:
+        most = np.where(sign > 0, lanes.cost[1], lanes.cost[0]) * weight[:, None]
+        np.minimum(alpha, most, out=alpha)
+    return Duals.of(alpha, alpha > 0, sign)
+
+
 def visit(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals, int]) -> Step:
     """Every class of a block once, in random order."""
     lanes, old, cycle = task

@@ -33,6 +33,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor
+from linnaeus.solvers.linear import svm_duals
 from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
 from linnaeus.solvers.numerics.rounds import Rounds
@@ -44,6 +45,7 @@ from linnaeus.solvers.recursive.rr_svm_newton import Coupling
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 6  # visits of every class in a round; doubled every second round after some
 SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
+NEAR = 10.0  # times the tolerance: the gap of a start that only its weights may be to blame for
 FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
 STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
@@ -86,25 +88,32 @@ def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
 
 def solve(
     X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any,
-    options: JointOptions, *, tol: float, max_rounds: int, dtype: Any, executor: Executor,
+    options: JointOptions, *, start: sp.csr_array | None = None, tol: float, max_rounds: int,
+    dtype: Any, executor: Executor,
 ) -> Joint:  # fmt: skip
     """Rounds of visits and a sweep until the relative duality gap is `tol`.
 
     cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
+    start : (n, n_classes), dual variables; they are cut to what the costs allow
     """
     examples = [Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
     newton = rr_svm_newton.work(X, found) if (cost > 0).all() else np.inf
     rounds = Rounds(max_rounds, tol, floor=1.0)
-    state.start()
+    if start is None:
+        state.start()
+    else:
+        state.resume(sp.csc_array(start), rounds)
     P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
     answer = None
+    A = state.dual_variables()
     if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
         answer = rr_svm_newton.finish(
-            X, Y, found, weight, cost, state.dual_variables(), squared=options.squared,
+            X, Y, found, weight, cost, A.T.toarray(), squared=options.squared,
             bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
         )  # fmt: skip
+        A = sp.csr_array(answer.A.T) if answer.dual > best else A
         best = max(best, answer.dual)
     if answer is not None and answer.primal < P:
         P, W, W_I = answer.primal, answer.W, answer.W_I
@@ -116,7 +125,8 @@ def solve(
         W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
     objective, lower = np.array([P]), np.array([min(best, P)])
     trace = rounds.trace
-    return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
+    duals = svm_duals.signed(A, Y)
+    return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I, duals)
 
 
 def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tuple[float, float]:
@@ -126,7 +136,8 @@ def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tupl
     Returns the primal value of the state, and the largest dual value.
     """
     tol, squared, dtype = rounds.tol, state.blocks[0].options.squared, state.D.dtype
-    best, P, gap, least, stuck = -np.inf, np.inf, np.inf, np.inf, 0
+    (P, gap), stuck = state.reached, 0
+    best, least = P - gap if np.inf > P else -np.inf, gap
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
     patience, most = (3, 7) if small else (10, 3)
     n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
@@ -164,9 +175,10 @@ class _JointState:
         self.blocks, self.executor, self.n_cycles, self.stretch = lanes, executor, 0, 1.0
         self.duals: list[Any] = [None] * len(lanes)
         self.answer: list[Duals] | None = None  # of blocks solved for themselves, D being kept
+        self.reached = (np.inf, np.inf)  # primal value and gap of the start
         self.examples = [executor.put(array) for array in examples]
-        rows, _, weight = examples
-        self.spent, self.length = 0.0, rows.data.size / weight.size + 1  # multiplications
+        rows, _, self.weight = examples
+        self.spent, self.length = 0.0, rows.data.size / self.weight.size + 1  # multiplications
         n = -(-len(lanes) // max(SIDE_BY_SIDE, len(lanes) // 16))
         self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
 
@@ -181,6 +193,16 @@ class _JointState:
         self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
         for phase in self.phases:
             self.take(phase, list(self._map(blocks.first_visit, [self.blocks[b] for b in phase])))
+
+    def resume(self, start: sp.csc_array, rounds: Rounds) -> None:
+        """Every block from given dual variables, and what they are worth."""
+        for b, block in enumerate(self.blocks):
+            self.duals[b] = blocks.taken(start[:, block.columns], block, self.weight)
+        self._renew()
+        self.reached = self.certify()
+        if not rounds.note(*self.reached) and rounds.gap <= NEAR * rounds.target:
+            self.reached = self.alone(rounds.tol)
+            rounds.note(*self.reached)
 
     def _count(self, n_visits: int) -> None:
         self.spent += n_visits * self.length
@@ -221,12 +243,13 @@ class _JointState:
         self.answer = [block.duals for block in found] if value < P else None
         return (value, gap - (P - value)) if value < P else (P, gap)
 
-    def dual_variables(self) -> FloatArray:
-        """A, (n_classes, n)."""
-        n = self.blocks[0].positives.shape[0]
-        A = np.zeros((sum(block.columns.size for block in self.blocks), n))
-        for block, duals in self._all():
-            A[block.columns] = duals.dense(n).T
+    def dual_variables(self) -> sp.csr_array:
+        """A, (n, n_classes)."""
+        shape = (self.weight.size, sum(block.columns.size for block in self.blocks))
+        a, rows = (np.concatenate([getattr(d, k) for d in self.duals]) for k in ("a", "rows"))
+        columns = np.concatenate([block.columns[duals.lane()] for block, duals in self._all()])
+        A = sp.csr_array(sp.coo_array((a, (rows, columns)), shape))
+        A.eliminate_zeros()
         return A
 
     def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:

@@ -75,6 +75,7 @@ class Finished(NamedTuple):
     primal: float
     dual: float
     n_iter: int
+    A: Values  # (n_classes, n) dual variables, which have this dual value
 
 
 def work(X: sp.csr_array, found: Coupling) -> float:
@@ -121,7 +122,7 @@ def finish(
         answers.append(whole.measured(_widened(W, basis), _widened(W_I, basis), dtype))
     primal, W_T, W_inner = min(answers, key=lambda answer: answer[0])
     dual = float(np.minimum(primal, whole.dual(search.a_best)))
-    return Finished(W_T, W_inner, primal, dual, search.n_steps)
+    return Finished(W_T, W_inner, primal, dual, search.n_steps, search.a_best)
 
 
 def _with_constant(examples: Examples, bias: float) -> Examples:
