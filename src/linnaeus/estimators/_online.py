@@ -21,13 +21,14 @@ from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked
 from linnaeus.estimators._running_sizes import RunningSizes
-from linnaeus.solvers.online import perceptron
+from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse
+START = 100  # visits in which classes are expected to turn up
 MANY_WEIGHTS = 100_000_000  # from which on they are float32 by default
 
 
@@ -71,6 +72,7 @@ class Online(Ranked):
         result = self._train(perceptron.build(features, K, Y, self.shared_), features, seed)
         self._check_finite(self.weights_.answer())
         self._keep(result, first=True)
+        self.weights_.note(_numbered(Y.shape[0]) if features is None else features, Y)
         self.sizes_ = RunningSizes()
         self._learn_sizes(X, Y, seed)
         return self
@@ -171,9 +173,11 @@ class Online(Ranked):
             )
             X = tidy(X)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
+        before = () if first else self.targets_.names
         Y = self._batch_labels(y, n, classes, taxonomy, first)
-        result = self._batch(X, Y, first) if linear else self._kernel_batch(X, Y, first)
-        self._keep(result, first)
+        new = np.empty(0, int) if first else self._newcomers(Y, before)
+        run = self._batch if linear else self._kernel_batch
+        self._keep(run(X, Y, new, first), first)
         if not self.targets_.one:
             self.sizes_.add(self._scores(X if linear else self._gram(X)), Y)
         return self
@@ -185,46 +189,76 @@ class Online(Ranked):
                 "linnaeus.kernels instead of kernel='precomputed', or fit."
             )
 
-    def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> PerceptronRun:
+    def _newcomers(self, Y: sp.csr_array, before: tuple[Any, ...]) -> np.ndarray:
+        """Classes with their first examples here: they came just now, or long after the start."""
+        weights, known = self.weights_, set(before)
+        new = np.array([name not in known for name in self.targets_.names])
+        if weights.counts is not None and weights.n_steps >= START:
+            new |= weights.counts == 0
+        return newcomers.find(Y, self.shared_.attributes, new)
+
+    def _batch(
+        self, X: sp.csr_array, Y: sp.csr_array, new: np.ndarray, first: bool
+    ) -> PerceptronRun:
         dtype = self._dtype(X) if first else self.weights_.last.dtype
         check_range(X, dtype)
         X, L = self._with_constant(X.astype(dtype, copy=False)), self.shared_.attributes
-        problem = perceptron.build(X, None, Y, self.shared_)
         if first:
-            self.weights_ = Weights(self._empty(X, 0, problem))
+            self.weights_ = Weights(np.zeros((X.shape[1], L.shape[1]), dtype))
         weights = self.weights_
         weights.go_on(self._averages(), dense=True)
-        result = perceptron.run(problem, weights.last, self._rule(), n_before=weights.n_steps)
+        result = self._visit(X, None, Y, new, weights.last)
         if weights.moment is not None:
             U = perceptron.coefficients(result.log, X.shape[0], L, result.log.step)
             perceptron.add_weights(X, U, weights.moment)
         weights.n_steps += result.n_steps
+        self._take_notes(X, Y, new, None)
         self._check_finite(weights.last[np.unique(X.indices)])  # no other weights have changed
         return result
 
-    def _kernel_batch(self, X: Any, Y: sp.csr_array, first: bool) -> PerceptronRun:
+    def _kernel_batch(self, X: Any, Y: sp.csr_array, new: np.ndarray, first: bool) -> PerceptronRun:
         """The same on coefficients of examples; of later batches those with updates are kept."""
         n, L, constant = Y.shape[0], self.shared_.attributes, self._bias() ** 2
         K = np.asarray(self.kernel.gram(X, None)) + constant
-        problem = perceptron.build(None, K, Y, self.shared_)
         if first:
             self.X_fit_ = X
             self.weights_ = Weights(sp.csr_array((n, L.shape[1])))
         weights = self.weights_
         weights.go_on(self._averages(), dense=False)
         S = np.ascontiguousarray(np.asarray((self._gram(X) + constant) @ weights.last).T, float)
-        result = perceptron.run(problem, S, self._rule(), n_before=weights.n_steps)
-        rows = np.arange(n) if first else np.unique(result.log.example)
+        result = self._visit(None, K, Y, new, S)
+        rows = np.arange(n) if first or new.size else np.unique(result.log.example)
         for name, weight in (("last", 1.0), ("moment", result.log.step)):
             part = getattr(weights, name)
             if part is not None:
                 C = perceptron.coefficients(result.log, n, L, weight)
-                new = part + C if first else sp.vstack([part, C[rows]])
-                setattr(weights, name, sp.csr_array(new))
+                joined = part + C if first else sp.vstack([part, C[rows]])
+                setattr(weights, name, sp.csr_array(joined))
         if not first:
             self.X_fit_ = _joined(self.X_fit_, X, rows)
         weights.n_steps += result.n_steps
+        at = weights.last.shape[0] - rows.size + np.arange(rows.size)
+        places = sp.csr_array((np.ones(rows.size), (rows, at)), shape=(n, weights.last.shape[0]))
+        self._take_notes(places, Y, new, self._gram(self.X_fit_) + constant if new.size else None)
         return result
+
+    def _visit(self, X: Any, K: Any, Y: sp.csr_array, new: np.ndarray, W: Any) -> PerceptronRun:
+        """One pass, over rows and classes that are not new."""
+        kept = np.setdiff1d(np.arange(Y.shape[1]), new)
+        classes = self.shared_.among(kept) if new.size else self.shared_
+        problem = perceptron.build(X, K, Y[:, kept] if new.size else Y, classes)
+        late = np.diff(Y[:, new].indptr) > 0 if new.size else np.zeros(Y.shape[0], bool)
+        problem = problem._replace(order=problem.order[~late[problem.order]])
+        result = perceptron.run(problem, W, self._rule(), n_before=self.weights_.n_steps)
+        log = result.log._replace(right=kept[result.log.right], wrong=kept[result.log.wrong])
+        return result._replace(log=log)
+
+    def _take_notes(self, X: sp.csr_array, Y: sp.csr_array, new: np.ndarray, gram: Any) -> None:
+        """Learn the new classes, and remember the examples of all."""
+        if new.size:
+            newcomers.introduce(self.weights_, self._class_model(), X, Y, new, gram)
+            Y = sp.csr_array(Y.multiply(~np.isin(np.arange(Y.shape[1]), new)))
+        self.weights_.note(X, Y)
 
     def _batch_labels(
         self, y: Any, n: int, classes: Any, taxonomy: Taxonomy | None, first: bool
@@ -255,7 +289,8 @@ class Online(Ranked):
         try:
             shared = perceptron.Classes.of(*self._class_model())
             if old is not None:
-                self.weights_.grow(self._growth(old, targets, shared.attributes))
+                G, place = self._growth(old, targets, shared.attributes)
+                self.weights_.grow(G, place, len(targets.names))
         except UserError:
             if old is None:
                 del self.targets_
@@ -266,8 +301,8 @@ class Online(Ranked):
 
     def _growth(
         self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array
-    ) -> sp.csr_array:
-        """How weights of old attributes become those of new ones."""
+    ) -> tuple[sp.csr_array, np.ndarray]:
+        """How weights of old attributes become those of new ones, and where old classes are."""
         before, s = self.shared_.attributes, self.shared_.attributes.shape[1]
         class_number = {name: j for j, name in enumerate(new.names)}
         place = np.array([class_number[name] for name in old.names])
@@ -277,12 +312,12 @@ class Online(Ranked):
                     f"The class attributes have {attributes.shape[1]} columns, but had {s} before. "
                     f"Keep the old columns, and append new ones."
                 )
-            return growth(before, attributes, place, np.arange(s), np.full(place.size, -1))
+            return growth(before, attributes, place, np.arange(s), np.full(place.size, -1)), place
         if isinstance(self.attributes, str) and self.attributes == "flat":
-            return growth(before, attributes, place, place, place)
+            return growth(before, attributes, place, place, place), place
         number = {key: v for v, key in enumerate(_batches.node_keys(new.taxonomy))}
         column = np.array([number[key] for key in _batches.node_keys(old.taxonomy)])
-        return growth(before, attributes, place, column, new.nodes[place])
+        return growth(before, attributes, place, column, new.nodes[place]), place
 
     # -- weights ----------------------------------------------------------------------------
 
@@ -368,6 +403,10 @@ class Online(Ranked):
         if self.dtype is not None:
             return np.dtype(self.dtype)
         return np.dtype(np.float32 if large else np.float64)
+
+
+def _numbered(n: int) -> sp.csr_array:
+    return sp.csr_array(sp.eye_array(n))
 
 
 def _joined(old: Any, new: Any, rows: np.ndarray) -> Any:
