@@ -179,8 +179,20 @@ class Online(Ranked):
         run = self._batch if linear else self._kernel_batch
         self._keep(run(X, Y, new, first), first)
         if not self.targets_.one:
-            self.sizes_.add(self._scores(X if linear else self._gram(X)), Y)
+            self._go_on_with_sizes(self._scores(X if linear else self._gram(X)), Y, before)
         return self
+
+    def _go_on_with_sizes(
+        self, scores: np.ndarray, Y: sp.csr_array, before: tuple[Any, ...]
+    ) -> None:
+        """Learn sizes of label sets from a batch; past ones count as well, whatever classes came."""
+        if before and before != self.targets_.names:
+            place = np.array([self.targets_.names.index(name) for name in before])
+            means = self.weights_.means(not self._is_linear())[1]
+            side = means if self._is_linear() else means @ (self._gram(self.X_fit_) + self._bias() ** 2)
+            known = self.weights_.scores(side) @ self.shared_.attributes.T
+            self.sizes_.grow(place, np.asarray(known, float), scores.astype(float), Y)
+        self.sizes_.add(scores, Y)
 
     def _check_batches(self) -> None:
         if self._kernel_is("precomputed"):

@@ -55,7 +55,8 @@ class Weights:
         """The weights to predict with: the mean if there is one, else the last ones."""
         if self.moment is None:
             return self.last if self.mean is None else self.mean
-        return _times((self.n_steps + 1) * self.last - self.moment, 1 / self._visits())
+        whole, n = (self.n_steps + 1) * self.last - self.moment, self._visits()
+        return _times(whole, 1 / n) if sp.issparse(whole) else whole / n
 
     def scores(self, inputs: Any, first: int | None = None) -> FloatArray:
         """``inputs @ answer()[:first]``; the mean is not made where it is not up to date."""
