@@ -19,7 +19,7 @@ from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
-from linnaeus.estimators._ranked import Ranked
+from linnaeus.estimators._ranked import Ranked, extended
 from linnaeus.estimators._running_sizes import RunningSizes
 from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
@@ -44,6 +44,7 @@ class Online(Ranked):
 
     max_iter: int
     shuffle: bool
+    class_kernel: Any
 
     def _rule(self) -> str:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -157,12 +158,15 @@ class Online(Ranked):
         classes : without a taxonomy, all classes that may come, to be given with the first batch;
             with one, nodes that are to be classes besides its leaves
         taxonomy : a larger one than before, with all nodes of old. A new node starts with what
-            the nodes above it have learned; the scores of the classes of old do not change. With
-            attributes="flat" a new class starts from zero, and attributes given as a matrix must
-            be given anew, with rows for all classes and new columns last.
+            the nodes above it have learned. With attributes="flat" a new class starts from zero;
+            attributes given as a matrix must be given anew, with rows for all classes and new
+            columns last, and so must a class kernel.
 
-        With averaging, the mean goes over all visits so far. The number of labels to answer, where
-        several are taught, is learned from the scores of each batch after its pass.
+        Classes that are new, or had no example in the first 100 visits, are learned from the rows
+        of the batch that has their first ones in several passes, while the scores of all others
+        stay as they are; the means of the rows of these keep them apart. With averaging, the mean
+        goes over all visits since a class came. The number of labels to answer, where several are
+        taught, is learned from the scores of all batches, each after its pass.
         """
         self._check_parameters()
         self._check_batches()
@@ -185,11 +189,15 @@ class Online(Ranked):
     def _go_on_with_sizes(
         self, scores: np.ndarray, Y: sp.csr_array, before: tuple[Any, ...]
     ) -> None:
-        """Learn sizes of label sets from a batch; past ones count as well, whatever classes came."""
+        """Learn sizes of label sets from a batch; what is known of them is carried over."""
         if before and before != self.targets_.names:
-            place = np.array([self.targets_.names.index(name) for name in before])
+            place = _places(before, self.targets_.names)
             means = self.weights_.means(not self._is_linear())[1]
-            side = means if self._is_linear() else means @ (self._gram(self.X_fit_) + self._bias() ** 2)
+            side = (
+                means
+                if self._is_linear()
+                else means @ (self._gram(self.X_fit_) + self._bias() ** 2)
+            )
             known = self.weights_.scores(side) @ self.shared_.attributes.T
             self.sizes_.grow(place, np.asarray(known, float), scores.astype(float), Y)
         self.sizes_.add(scores, Y)
@@ -268,7 +276,8 @@ class Online(Ranked):
     def _take_notes(self, X: sp.csr_array, Y: sp.csr_array, new: np.ndarray, gram: Any) -> None:
         """Learn the new classes, and remember the examples of all."""
         if new.size:
-            newcomers.introduce(self.weights_, self._class_model(), X, Y, new, gram)
+            model = self.shared_.attributes, self._class_model().loss
+            newcomers.introduce(self.weights_, model, X, Y, new, gram)
             Y = sp.csr_array(Y.multiply(~np.isin(np.arange(Y.shape[1]), new)))
         self.weights_.note(X, Y)
 
@@ -299,37 +308,40 @@ class Online(Ranked):
         """New classes, or a new taxonomy above them."""
         self.targets_ = targets
         try:
-            shared = perceptron.Classes.of(*self._class_model())
+            attributes, loss = self._class_model()
             if old is not None:
-                G, place = self._growth(old, targets, shared.attributes)
-                self.weights_.grow(G, place, len(targets.names))
+                place = _places(old.names, targets.names)
+                if self.class_kernel is not None:
+                    attributes = extended(self.class_kernel, self.shared_.attributes, place)
+                G = self._growth(old, targets, attributes, place)
+            shared = perceptron.Classes.of(attributes, loss)
         except UserError:
             if old is None:
                 del self.targets_
             else:
                 self.targets_ = old
             raise
+        if old is not None:
+            self.weights_.grow(G, place, len(targets.names))
         self.shared_ = shared
 
     def _growth(
-        self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array
-    ) -> tuple[sp.csr_array, np.ndarray]:
-        """How weights of old attributes become those of new ones, and where old classes are."""
+        self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array, place: Any
+    ) -> sp.csr_array:
+        """How weights of old attributes become those of new ones."""
         before, s = self.shared_.attributes, self.shared_.attributes.shape[1]
-        class_number = {name: j for j, name in enumerate(new.names)}
-        place = np.array([class_number[name] for name in old.names])
-        if _is_table(self.attributes):
+        if _is_table(self.attributes) or self.class_kernel is not None:
             if attributes.shape[1] < s:
                 raise UserError(
                     f"The class attributes have {attributes.shape[1]} columns, but had {s} before. "
                     f"Keep the old columns, and append new ones."
                 )
-            return growth(before, attributes, place, np.arange(s), np.full(place.size, -1)), place
+            return growth(before, attributes, place, np.arange(s), np.full(place.size, -1))
         if isinstance(self.attributes, str) and self.attributes == "flat":
-            return growth(before, attributes, place, place, place), place
+            return growth(before, attributes, place, place, place)
         number = {key: v for v, key in enumerate(_batches.node_keys(new.taxonomy))}
         column = np.array([number[key] for key in _batches.node_keys(old.taxonomy)])
-        return growth(before, attributes, place, column, new.nodes[place]), place
+        return growth(before, attributes, place, column, new.nodes[place])
 
     # -- weights ----------------------------------------------------------------------------
 
@@ -415,6 +427,12 @@ class Online(Ranked):
         if self.dtype is not None:
             return np.dtype(self.dtype)
         return np.dtype(np.float32 if large else np.float64)
+
+
+def _places(old: tuple[Any, ...], new: tuple[Any, ...]) -> np.ndarray:
+    """The number of each old class among the new ones."""
+    number = {name: j for j, name in enumerate(new)}
+    return np.array([number[name] for name in old])
 
 
 def _numbered(n: int) -> sp.csr_array:

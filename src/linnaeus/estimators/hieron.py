@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators._online import Online
 from linnaeus.taxonomy import Taxonomy
+
+RIVALS = {"hinge": "hinge", "predicted": "top"}  # and the rules of the solver
 
 
 class Hieron(Online):
@@ -24,10 +26,12 @@ class Hieron(Online):
     Parameters
     ----------
     taxonomy : the taxonomy; None for its flat counterpart
-    averaged : whether the rival is the class of the largest hinge, and the mean of the weights over
-        all visits answers; else the rival is the top class, and the last weights answer
-    loss, attributes, max_iter, shuffle, kernel, fit_intercept, intercept_scaling, dtype,
-        random_state : as in `HierarchicalPerceptron`; margins are square roots of losses
+    averaged : whether the mean of the weights over all visits answers, else the last ones
+    rival : the class that each example is set against: "hinge", the one whose margin lacks most,
+        or "predicted", the top class, where it is wrong. The paper's online method is
+        averaged=False, rival="predicted".
+    loss, attributes, class_kernel, max_iter, shuffle, kernel, fit_intercept, intercept_scaling,
+        dtype, random_state : as in `HierarchicalPerceptron`; margins are square roots of losses
 
     Attributes
     ----------
@@ -44,13 +48,17 @@ class Hieron(Online):
     """
 
     several = False
+    rival: str = "hinge"  # of models that were saved before there was a choice
+    class_kernel: Any = None
 
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         averaged: bool = True,
+        rival: str = "hinge",
         loss: Any = None,
         attributes: Any = None,
+        class_kernel: Any = None,
         max_iter: int = 20,
         shuffle: bool = True,
         kernel: Any = "linear",
@@ -62,8 +70,10 @@ class Hieron(Online):
     ) -> None:
         self.taxonomy = taxonomy
         self.averaged = averaged
+        self.rival = rival
         self.loss = loss
         self.attributes = attributes
+        self.class_kernel = class_kernel
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.kernel = kernel
@@ -72,8 +82,12 @@ class Hieron(Online):
         self.dtype = dtype
         self.random_state = random_state
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("rival", self.rival, RIVALS)
+
     def _rule(self) -> str:
-        return "hinge" if self.averaged else "top"
+        return RIVALS[self.rival]
 
     def _averages(self) -> bool:
         return bool(self.averaged)

@@ -37,6 +37,9 @@ class HierarchicalPerceptron(Online):
     attributes : how classes share weights: "depth" (default on trees), "perclass" (default on
         DAGs), "ones", "flat" (not at all), a function t(node, class), or a matrix with a row per
         class
+    class_kernel : similarities of the classes in place of attributes, (n_classes, n_classes),
+        symmetric and positive semidefinite, in the order of `classes_`. When classes come in
+        `partial_fit`, give it anew for all of them; those of old must keep their similarities.
     max_iter : passes at most; learning stops after a pass without a mistake. There is no warning
         when there was none, since data are seldom separable: see `converged_`.
     shuffle : whether every pass has a new random order
@@ -73,12 +76,15 @@ class HierarchicalPerceptron(Online):
     array(['dog'], dtype='<U3')
     """
 
+    class_kernel: Any = None  # of models that were saved before there were any
+
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         variant: str = "averaged",
         loss: Any = None,
         attributes: Any = None,
+        class_kernel: Any = None,
         max_iter: int = 20,
         shuffle: bool = True,
         kernel: Any = "linear",
@@ -94,6 +100,7 @@ class HierarchicalPerceptron(Online):
         self.variant = variant
         self.loss = loss
         self.attributes = attributes
+        self.class_kernel = class_kernel
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.kernel = kernel

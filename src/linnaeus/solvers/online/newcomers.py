@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.losses import ClassLoss
-from linnaeus.solvers.numerics.examples import FloatArray, squared_norms
+from linnaeus.solvers.numerics.examples import FloatArray, IntArray, squared_norms
 from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.solvers.online import newcomers_fast as fast
 from linnaeus.solvers.online.perceptron import inputs_of
@@ -47,12 +47,20 @@ class Pairs(NamedTuple):
     gap: Any  # what the margin lacks
 
 
-def find(Y: sp.csr_array, attributes: sp.csr_array, may_be_new: Any) -> Any:
-    """The classes with examples here that may be new and have an attribute of their own."""
-    alone = np.bincount(attributes.indices, minlength=attributes.shape[1]) == 1
-    own = np.asarray(abs(attributes) @ alone) > 0
-    here = np.bincount(Y.indices, minlength=Y.shape[1]) > 0
-    return np.flatnonzero(may_be_new & own & here)
+def find(Y: sp.csr_array, attributes: sp.csr_array, may_be_new: Any) -> IntArray:
+    """The classes with examples here that may be new and have attributes that no other has."""
+    new = may_be_new & (np.bincount(Y.indices, minlength=Y.shape[1]) > 0)
+    while True:
+        own = np.diff(sp.csr_array(attributes[:, _free(attributes, new)]).indptr) > 0
+        if own[new].all():
+            return np.flatnonzero(new).astype(np.int32)
+        new = new & own
+
+
+def _free(attributes: sp.csr_array, new: Any) -> Any:
+    """The attributes that new classes alone have."""
+    used = np.bincount(sp.csr_array(attributes[~new]).indices, minlength=attributes.shape[1])
+    return np.flatnonzero(used == 0)
 
 
 def introduce(
@@ -68,7 +76,9 @@ def introduce(
     """
     hidden = _mask(new, Y.shape[1])
     rest = _some(Y @ hidden == 0, Y.shape[1])
-    for part in np.array_split(new, -(-new.size // TOGETHER)):
+    alone = np.bincount(model[0].indices, minlength=model[0].shape[1]) == 1
+    apart = (abs(model[0]) @ alone > 0)[new].all()
+    for part in np.array_split(new, -(-new.size // TOGETHER) if apart else 1):
         here = _mask(part, Y.shape[1])
         hidden[part] = False
         chosen = np.concatenate([_some(Y @ here > 0, Y.shape[1]), rest])
@@ -94,8 +104,7 @@ def _learn(
 ) -> None:  # fmt: skip
     """Learn the classes `new`; `hidden` are those that have yet to come. Both are masks."""
     (L, loss), n = model, X.shape[0]
-    used = np.bincount(sp.csr_array(L[~new]).indices, minlength=L.shape[1])
-    free, old = np.flatnonzero(used == 0), ~(new | hidden)
+    free, old = _free(L, new), ~(new | hidden)
     rows, labels, n_means = _rows(weights.means(gram is not None), X, Y, new, gram)
     side = _side(rows, gram)
     inputs = inputs_of(rows if gram is None else None, side @ rows.T)
@@ -108,7 +117,7 @@ def _learn(
         t = MARGIN * _margin(F, labels, slice(n, n + n_means), old, loss)
         pairs = _pairs(F, labels, new, old, loss, t)
         found.append(as_array(rows.T @ _solve(inputs, pairs, sp.csr_array(L[:, free]), t)))
-    weights.start(free, found, np.count_nonzero(Y @ new))
+    weights.start(free, found, int(np.count_nonzero(Y @ new)))
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -150,8 +159,12 @@ def _nearest(means: sp.csr_array, centres: sp.csr_array, gram: Any) -> Any:
     if means.shape[0] <= NEAREST:
         return np.arange(means.shape[0])
     side, other = _side(means, gram), _side(centres, gram)
-    norm2, far = (np.asarray(A.multiply(B).sum(axis=1)) for A, B in [(means, side), (centres, other)])
-    distance = (norm2.reshape(-1, 1) - 2 * as_array(side @ centres.T) + far.reshape(1, -1)).min(axis=1)
+    norm2, far = (
+        np.asarray(A.multiply(B).sum(axis=1)) for A, B in [(means, side), (centres, other)]
+    )
+    distance = (norm2.reshape(-1, 1) - 2 * as_array(side @ centres.T) + far.reshape(1, -1)).min(
+        axis=1
+    )
     return np.sort(np.argsort(distance, kind="stable")[:NEAREST])
 
 

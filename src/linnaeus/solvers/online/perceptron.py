@@ -57,15 +57,14 @@ class Classes(NamedTuple):
         arrays = fast.Classes(*_arrays(L), *_shared_sums(L), *_arrays(volumes), *rest)
         return cls(arrays, L, float(squared_norms(L, 0.0).max(initial=0.0)), volumes.shape[1])
 
-
     def among(self, kept: Any) -> Classes:
         """Some of the classes, with all attributes."""
         A, L = self.arrays, sp.csr_array(self.attributes[kept])
         nodes = (self.attributes.shape[0], self.n_nodes)
         volumes = sp.csr_array((A.a_size, A.a_node, A.a_begin), shape=nodes)[kept]
         table = np.ascontiguousarray(A.table[np.ix_(kept, kept)]) if A.table.size else A.table
-        rest = (a[kept] for a in (A.total, A.miss, A.false))
-        arrays = fast.Classes(*_arrays(L), *_shared_sums(L), *_arrays(volumes), *rest, table)
+        rest = (A.total[kept], A.miss[kept], A.false[kept], table)
+        arrays = fast.Classes(*_arrays(L), *_shared_sums(L), *_arrays(volumes), *rest)
         return self._replace(arrays=arrays, attributes=L)
 
 

@@ -5,9 +5,10 @@ With u_l the update of visit l (zero if there was none), after T visits
     last  w = s + sum_l u_l,     mean = ((T + 1) w - U) / (T - b),     U = (b + 1) s + sum_l l u_l.
 
 Every attribute has its own clock: b are the visits before it came, s what it started with, so its
-mean goes over the time since it exists. For those of the beginning both are 0. An update changes U where it changes w, however many visits come after it: nothing else is kept up
-to date. There is a row for each feature; with another kernel, for each example that may carry
-updates, and the weights are then the coefficients of the examples.
+mean goes over the time since it exists. For those of the beginning both are 0. An update changes U
+where it changes w, however many visits come after it: nothing else is kept up to date. There is a
+row for each feature; with another kernel, for each example that may carry updates, and the weights
+are then the coefficients of the examples.
 
 When classes come in, old weights w become w G, G of shape (n_attributes, n_attributes'): an old
 attribute keeps its weights, a new one starts from zero, so that a new class below node p starts
@@ -63,7 +64,7 @@ class Weights:
         if self.moment is None:
             return _product(inputs, self.answer()[:first])
         now, then = (_product(inputs, part[:first]) for part in (self.last, self.moment))
-        return ((self.n_steps + 1) * now - then) / self._visits()
+        return np.asarray(((self.n_steps + 1) * now - then) / self._visits())
 
     def sparse(self) -> Weights:
         """The same in CSR."""
@@ -111,8 +112,9 @@ class Weights:
         self.born = np.full(G.shape[1], self.n_steps, np.int64)
         np.minimum.at(self.born, r, since[v])
         if self.counts is not None:
-            at = sp.csr_array((np.ones(place.size), (place, np.arange(place.size))),
-                              shape=(n_classes, place.size))
+            at = sp.csr_array(
+                (np.ones(place.size), (place, np.arange(place.size))), shape=(n_classes, place.size)
+            )
             self.counts = (at @ self.counts).astype(np.int64)
             self.sums = [sp.csr_array(at.astype(part.dtype) @ part) for part in self.sums]
 
