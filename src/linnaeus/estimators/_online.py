@@ -127,11 +127,11 @@ class Online(Ranked):
         """What is left for users to see."""
         if first:
             self.trace_: list[dict[str, float]] = []
-            self.n_updates_ = 0
+            self.n_updates_ = self.n_steps_ = 0
         self.trace_ += result.trace
         self.n_iter_ = len(self.trace_)
         self.n_updates_ += len(result.log.size)
-        self.n_steps_ = self.weights_.n_steps
+        self.n_steps_ += result.n_steps
         self.converged_ = result.converged
 
     def _check_labels(self, Y: sp.csr_array) -> None:
@@ -182,6 +182,7 @@ class Online(Ranked):
         new = np.empty(0, int) if first else self._newcomers(Y, before)
         run = self._batch if linear else self._kernel_batch
         self._keep(run(X, Y, new, first), first)
+        self.n_steps_ += int(np.count_nonzero(np.diff(Y[:, new].indptr)))  # visited in another way
         if not self.targets_.one:
             self._go_on_with_sizes(self._scores(X if linear else self._gram(X)), Y, before)
         return self
