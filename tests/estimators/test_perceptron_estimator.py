@@ -449,6 +449,18 @@ def test_a_class_that_was_told_of_may_come_late(make):
     assert model.score(*old) > before - 0.05 and model.score(*later) > 0.9
 
 
+def test_models_that_noted_no_examples_go_on(make):
+    draw = blobs([*LEAVES, "a3"], seed=4)
+    model = make(TAX, random_state=0).fit(*draw(LEAVES, 50))
+    model.weights_.counts = model.weights_.sums = None  # as in files of older versions
+    again, old = draw(LEAVES, 10), draw(LEAVES, 50)
+    model.partial_fit(*again)
+    larger = Taxonomy.from_edges([*TAX.edges, ("A", "a3")])
+    model.partial_fit(*draw(["a3"], 50), taxonomy=larger).partial_fit(*draw([*LEAVES, "a3"], 10))
+    assert model.score(*old) > 0.8
+    assert model.score(*draw(["a3"], 50)) > 0.8
+
+
 def test_new_classes_are_the_same_with_a_kernel(make):
     draw = blobs([*LEAVES, "a3"], seed=1)
     (X, y), (new, a3), (later, _) = draw(LEAVES, 20), draw(["a3"], 30), draw([*LEAVES, "a3"], 10)

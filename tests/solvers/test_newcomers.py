@@ -65,6 +65,7 @@ def test_the_programme_is_solved(seed, kernel, monkeypatch):
 def test_what_is_known_stays():
     X, Y, W = example(0, n=40)
     weights = Weights(W.copy(), 10, moment=3 * W)
+    weights.remember(4)
     old = np.asarray(Y @ ~NEW) > 0
     weights.note(X[old], Y[old])
     before, F = weights.answer(), X @ weights.answer() @ L.T
@@ -103,6 +104,7 @@ def test_every_attribute_has_its_own_clock():
 def test_sums_are_those_of_all_examples():
     X, Y, W = example(1, n=50)
     weights = Weights(W)
+    weights.remember(4)
     for rows in np.array_split(np.arange(50), [1, 2, 7, 30, 31]):
         weights.note(X[rows], Y[rows])
     seen, means = weights.means(of_examples=False)

@@ -73,6 +73,7 @@ class Online(Ranked):
         result = self._train(perceptron.build(features, K, Y, self.shared_), features, seed)
         self._check_finite(self.weights_.answer())
         self._keep(result, first=True)
+        self.weights_.remember(Y.shape[1])
         self.weights_.note(_numbered(Y.shape[0]) if features is None else features, Y)
         self.sizes_ = RunningSizes()
         self._learn_sizes(X, Y, seed)
@@ -226,6 +227,7 @@ class Online(Ranked):
         X, L = self._with_constant(X.astype(dtype, copy=False)), self.shared_.attributes
         if first:
             self.weights_ = Weights(np.zeros((X.shape[1], L.shape[1]), dtype))
+            self.weights_.remember(Y.shape[1])
         weights = self.weights_
         weights.go_on(self._averages(), dense=True)
         result = self._visit(X, None, Y, new, weights.last)
@@ -244,6 +246,7 @@ class Online(Ranked):
         if first:
             self.X_fit_ = X
             self.weights_ = Weights(sp.csr_array((n, L.shape[1])))
+            self.weights_.remember(Y.shape[1])
         weights = self.weights_
         weights.go_on(self._averages(), dense=False)
         S = np.ascontiguousarray(np.asarray((self._gram(X) + constant) @ weights.last).T, float)

@@ -137,11 +137,15 @@ class Weights:
 
     # -- examples by class ------------------------------------------------------------------
 
+    def remember(self, n_classes: int) -> None:
+        """Begin to note examples."""
+        self.counts, self.sums = np.zeros(n_classes, np.int64), []
+
     def note(self, X: sp.csr_array, Y: sp.csr_array) -> None:
         """Add examples to the sums of their classes; large sums are added up seldom."""
+        if self.counts is None:  # the weights of a model that was saved before examples were noted
+            return
         q, width = Y.shape[1], self.last.shape[0]
-        if self.counts is None:
-            self.counts, self.sums = np.zeros(q, np.int64), []
         self.counts = self.counts + np.asarray(Y.sum(axis=0), np.int64)
         parts = [*self.sums, sp.csr_array(Y.T.astype(X.dtype) @ X)]
         for part in parts:
