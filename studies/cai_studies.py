@@ -87,7 +87,8 @@ def classifier(name: str, taxonomy: Taxonomy, seed: int, options: Mapping[str, A
         return RankingSVM(taxonomy, **flat, **own)
     own, averaged = {"max_iter": EPOCHS, **own}, kind[1] == "a"
     if kind.endswith("Hieron"):
-        return Hieron(taxonomy, averaged=averaged, **flat, **own)
+        rival = "hinge" if averaged else "predicted"
+        return Hieron(taxonomy, averaged=averaged, rival=rival, **flat, **own)
     variant = "averaged" if averaged else "online"
     return HierarchicalPerceptron(taxonomy, variant=variant, **flat, **own)
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import Perceptron
 
 from linnaeus import HierarchicalPerceptron, Hieron, Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.losses import class_attributes
+from linnaeus.losses import class_attributes, class_loss
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -22,7 +22,7 @@ METHODS = {
     "averaged": HierarchicalPerceptron,
     "online": partial(HierarchicalPerceptron, variant="online"),
     "Hieron": Hieron,
-    "Hieron-online": partial(Hieron, averaged=False),
+    "Hieron-online": partial(Hieron, averaged=False, rival="predicted"),
 }
 
 
@@ -85,9 +85,14 @@ def test_golden_hieron(golden_file):
     for case in golden["hieron"]:
         tax = Taxonomy.from_edges(golden["taxonomies"][case["taxonomy"]]["edges"])
         X, new = np.array(case["X"]), np.array(case["X_test"])
-        for averaged, key in ((False, "online"), (True, "averaged")):
+        for averaged, rival, key in (
+            (False, "predicted", "online"),
+            (True, "hinge", "averaged"),
+        ):
             options = {"loss": case["loss"], "attributes": case["attributes"], "shuffle": False}
-            model = Hieron(tax, averaged, max_iter=case["epochs"], **options).fit(X, case["y"])
+            model = Hieron(tax, averaged, rival, max_iter=case["epochs"], **options).fit(
+                X, case["y"]
+            )
             assert_allclose(model.node_coef_, case[key]["node_weights"], atol=1e-6)
             assert_allclose(model.decision_function(new), case[f"scores_{key}"], atol=1e-5)
             assert model.n_updates_ == case[key]["updates"]
@@ -335,12 +340,10 @@ def test_the_taxonomy_grows_and_old_scores_stay(make, scheme, kernel):
     X, y = points()
     model = make(TAX, attributes=scheme, kernel=kernel).partial_fit(X, y)
     mean, last = model.decision_function(X), last_scores(model, X)
-    model.partial_fit(np.zeros((1, 6)), ["c1"], taxonomy=LARGER)  # a visit that moves nothing
+    model.partial_fit(np.zeros((1, 6)), ["c1"], taxonomy=LARGER)  # nothing to learn from
     assert list(model.classes_) == [*LARGER.leaves, "b2"]
     column = [list(model.classes_).index(name) for name in TAX.leaves]
     assert_allclose(last_scores(model, X)[:, column], last, atol=1e-9)
-    if model.weights_.moment is not None:  # one visit more, with the last weights, in the mean
-        mean = (60 * mean + last) / 61
     assert_allclose(model.decision_function(X)[:, column], mean, atol=1e-9)
     scores = dict(zip(model.classes_, model.decision_function(X).T, strict=True))
     if scheme in ("ones", "depth", None):
@@ -389,6 +392,166 @@ def test_own_attributes_and_losses_must_grow_with_the_taxonomy():
     narrow = HierarchicalPerceptron(TAX, attributes=L).partial_fit(X, y)
     with pytest.raises(UserError, match="have 2 columns, but had 8 before"):
         narrow.set_params(attributes=wider[:, :2]).partial_fit(X[:1], ["c1"], taxonomy=LARGER)
+
+
+# -- streams that keep what they know --------------------------------------------------------------
+
+
+def blobs(names, seed, d=20):
+    """A function that draws well-separated rows of these classes."""
+    rng = np.random.default_rng(seed)
+    centre = dict(zip(names, 3 * rng.normal(size=(len(names), d)), strict=True))
+
+    def draw(wanted, n):
+        y = np.array(rng.permutation(np.repeat(wanted, n)))
+        return np.array([centre[v] for v in y]) + rng.normal(size=(len(y), d)), y
+
+    return draw
+
+
+GROWN = {
+    "leaf": ([("A", "a3")], ["a3"]),
+    "two": ([("A", "a3"), ("B", "b4")], ["a3", "b4"]),
+    "subtree": ([("r", "C"), ("C", "c1"), ("C", "c2")], ["c1", "c2"]),
+    "below a leaf": ([("b2", "b21"), ("b2", "b22")], ["b21", "b22"]),
+    "inner node": ([("A", "a3")], ["A"]),
+    "root": ([("z", "z1")], ["z1"]),
+}
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["alone", "mixed"])
+@pytest.mark.parametrize("grown", GROWN)
+def test_a_batch_of_a_new_class_is_enough_and_old_ones_stay(make, grown, mixed):
+    edges, new = GROWN[grown]
+    draw = blobs([*LEAVES, *new], seed=3)
+    X, y = draw(LEAVES, 50)
+    old, batch, later = draw(LEAVES, 60), draw(new, 100 // len(new)), draw(new, 100)
+    if mixed:
+        more = draw(LEAVES, 5)
+        batch = tuple(np.concatenate([a, b]) for a, b in zip(batch, more, strict=True))
+    model = make(TAX, random_state=0).fit(X, y)
+    before = model.score(*old)
+    model.partial_fit(*batch, taxonomy=Taxonomy.from_edges([*TAX.edges, *edges]))
+    assert model.score(*old) > before - 0.05
+    answers = model.predict(later[0])
+    assert min(np.mean(answers[later[1] == v] == v) for v in new) > 0.9
+
+
+def test_a_class_that_was_told_of_may_come_late(make):
+    draw = blobs(LEAVES, seed=5)
+    early, X, y = LEAVES[:4], *draw(LEAVES[:4], 100)
+    model = make()
+    for rows in np.array_split(np.arange(400), 4):
+        model.partial_fit(X[rows], y[rows], classes=LEAVES)
+    old, later = draw(early, 50), draw(LEAVES[4:], 100)
+    before = model.score(*old)
+    model.partial_fit(*draw(LEAVES[4:], 100))
+    assert model.score(*old) > before - 0.05 and model.score(*later) > 0.9
+
+
+def test_models_that_noted_no_examples_go_on(make):
+    draw = blobs([*LEAVES, "a3"], seed=4)
+    model = make(TAX, random_state=0).fit(*draw(LEAVES, 50))
+    model.weights_.counts = model.weights_.sums = None  # as in files of older versions
+    again, old = draw(LEAVES, 10), draw(LEAVES, 50)
+    model.partial_fit(*again)
+    larger = Taxonomy.from_edges([*TAX.edges, ("A", "a3")])
+    model.partial_fit(*draw(["a3"], 50), taxonomy=larger).partial_fit(*draw([*LEAVES, "a3"], 10))
+    assert model.score(*old) > 0.8
+    assert model.score(*draw(["a3"], 50)) > 0.8
+
+
+def test_new_classes_are_the_same_with_a_kernel(make):
+    draw = blobs([*LEAVES, "a3"], seed=1)
+    (X, y), (new, a3), (later, _) = draw(LEAVES, 20), draw(["a3"], 30), draw([*LEAVES, "a3"], 10)
+    larger = Taxonomy.from_edges([*TAX.edges, ("A", "a3")])
+    scores = []
+    for kernel in ("linear", LinearKernel()):
+        model = make(TAX, kernel=kernel, max_iter=3, random_state=0).fit(X, y)
+        scores.append(model.partial_fit(new, a3, taxonomy=larger).decision_function(later))
+    assert_allclose(*scores, atol=1e-6 * np.abs(scores[0]).max())
+
+
+def test_sizes_of_label_sets_are_carried_over():
+    rng = np.random.default_rng(0)
+    centre = dict(zip([*LEAVES, "a3"], 3 * rng.normal(size=(6, 20)), strict=True))
+
+    def draw(n, *must):
+        sets = [[*must, *rng.choice(LEAVES, rng.integers(1, 4), replace=False)] for _ in range(n)]
+        X = [sum(centre[v] for v in labels) for labels in sets]
+        return np.array(X) + rng.normal(size=(n, 20)), [sorted(labels) for labels in sets]
+
+    def f1(model, X, sets):
+        answers = [set(labels) for labels in model.predict(X)]
+        both = sum(len(a & set(b)) for a, b in zip(answers, sets, strict=True))
+        return 2 * both / sum(len(a) + len(b) for a, b in zip(answers, sets, strict=True))
+
+    old, (new, sets) = draw(200), draw(100, "a3")
+    model = HierarchicalPerceptron(TAX, random_state=0).fit(*draw(400))
+    before = f1(model, *old)
+    model.partial_fit(new, sets, taxonomy=Taxonomy.from_edges([*TAX.edges, ("A", "a3")]))
+    assert f1(model, *old) > before - 0.05
+    assert f1(model, *draw(100, "a3")) > 0.8
+    size = np.mean([len(labels) for labels in model.predict(old[0])])
+    assert abs(size - np.mean([len(labels) for labels in old[1]])) < 0.3
+
+
+# -- class kernels, rivals -------------------------------------------------------------------------
+
+
+def test_a_class_kernel_stands_for_attributes(make):
+    X, y = points()
+    L = class_attributes(TAX, "ones")
+    options = {"max_iter": 3, "shuffle": False}
+    one = make(TAX, attributes="ones", **options).fit(X, y)
+    other = make(TAX, class_kernel=(L @ L.T).toarray(), **options).fit(X, y)
+    assert_allclose(other.decision_function(X), one.decision_function(X), atol=1e-8)
+
+
+def test_a_class_kernel_grows(make):
+    draw = blobs([*LEAVES, "a3"], seed=2)
+    larger = Taxonomy.from_edges([*TAX.edges, ("A", "a3")])
+    K = [class_attributes(t, "ones") for t in (TAX, larger)]
+    K = [(L @ L.T).toarray() for L in K]
+    X, y = draw(LEAVES, 50)
+    model = make(TAX, class_kernel=K[0], random_state=0).fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(UserError, match=r"class_kernel has the shape \(5, 5\), but there are 6"):
+        model.partial_fit(*draw(["a3"], 1), taxonomy=larger)
+    with pytest.raises(UserError, match=r"class_kernel\[0, 0\] is not what it was"):
+        model.set_params(class_kernel=K[1] + np.eye(6)).partial_fit(X[:1], ["a3"], taxonomy=larger)
+    assert_array_equal(model.decision_function(X), before)
+    model.set_params(class_kernel=K[1]).partial_fit(*draw(["a3"], 100), taxonomy=larger)
+    column = [list(model.classes_).index(name) for name in TAX.leaves]
+    assert_allclose(model.decision_function(X)[:, column], before, atol=1e-9 * np.abs(before).max())
+    found = model.shared_.attributes
+    assert_allclose((found @ found.T).toarray(), K[1], atol=1e-9)
+    assert model.score(*draw(["a3"], 50)) > 0.9
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize("rival", ["hinge", "predicted"])
+def test_rival_and_mean_are_choices_of_their_own(averaged, rival):
+    """Against visits in plain arrays."""
+    X, y = points()
+    L, D = class_attributes(TAX, "ones").toarray(), class_loss("half_distance", TAX).matrix()
+    w, total = np.zeros((L.shape[1], 6)), np.zeros((L.shape[1], 6))
+    for x, name in zip(X, y, strict=True):
+        label, F = list(LEAVES).index(name), L @ w @ x
+        z = int((F if rival == "predicted" else np.sqrt(D[label]) + F - F[label]).argmax())
+        h = np.sqrt(D[label, z]) - (F[label] - F[z])
+        if z != label and h > 0:
+            u = L[label] - L[z]
+            w = w + h / (u @ u * (x @ x)) * np.outer(u, x)
+        total += w
+    model = Hieron(TAX, averaged, rival, attributes="ones", max_iter=1, shuffle=False).fit(X, y)
+    assert_allclose(model.node_coef_, total / 60 if averaged else w, atol=1e-10)
+
+
+def test_unknown_rivals_are_refused():
+    X, y = points()
+    with pytest.raises(UserError, match="rival='best'"):
+        Hieron(TAX, rival="best").fit(X, y)
 
 
 # -- refusals --------------------------------------------------------------------------------------

@@ -19,17 +19,18 @@ from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
-from linnaeus.estimators._ranked import Ranked
+from linnaeus.estimators._ranked import Ranked, extended
 from linnaeus.estimators._running_sizes import RunningSizes
 from linnaeus.fitting import fitting, read_rows
 from linnaeus.parameters import FLAG, Limits
-from linnaeus.solvers.online import perceptron
+from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse
+START = 100  # visits in which classes are expected to turn up
 MANY_WEIGHTS = 100_000_000  # from which on they are float32 by default
 
 
@@ -46,6 +47,7 @@ class Online(Ranked):
     max_iter: int
     shuffle: bool
     limits = Limits(shuffle=FLAG)
+    class_kernel: Any
 
     def _rule(self) -> str:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -85,6 +87,8 @@ class Online(Ranked):
         result = self._train(perceptron.build(features, K, Y, self.shared_), features, seed)
         self._check_finite(self.weights_.answer())
         self._keep(result, first=True)
+        self.weights_.remember(Y.shape[1])
+        self.weights_.note(_numbered(Y.shape[0]) if features is None else features, Y)
         self.sizes_ = RunningSizes()
         self._learn_sizes(X, Y, seed)
         return self
@@ -135,11 +139,11 @@ class Online(Ranked):
         """What is left for users to see."""
         if first:
             self.trace_: list[dict[str, float]] = []
-            self.n_updates_ = 0
+            self.n_updates_ = self.n_steps_ = 0
         self.trace_ += result.trace
         self.n_iter_ = len(self.trace_)
         self.n_updates_ += len(result.log.size)
-        self.n_steps_ = self.weights_.n_steps
+        self.n_steps_ += result.n_steps
         self.converged_ = result.converged
 
     def _check_labels(self, Y: sp.csr_array) -> None:
@@ -163,8 +167,11 @@ class Online(Ranked):
     ) -> Self:
         """Go on learning: one pass over a batch, in its order.
 
-        With averaging, the mean goes over all visits so far. The number of labels to answer, where
-        several are taught, is learned from the scores of each batch after its pass.
+        Classes that are new, or had no example in the first 100 visits, are learned from the rows
+        of the batch that has their first ones in several passes, while the scores of all others
+        stay as they are; the means of the rows of these keep them apart. With averaging, the mean
+        goes over all visits since a class came. The number of labels to answer, where several are
+        taught, is learned from the scores of all batches, each after its pass.
 
         Parameters
         ----------
@@ -178,9 +185,9 @@ class Online(Ranked):
             one, nodes that are classes besides its leaves.
         taxonomy : Taxonomy or None, default=None
             A larger taxonomy with all nodes of the one before. A new node starts with what the
-            nodes above it have learned; the scores of the classes before do not change. With
-            attributes="flat" a new class starts from zero; attributes given as a matrix must be
-            given again, with rows for all classes and new columns last.
+            nodes above it have learned. With attributes="flat" a new class starts from zero;
+            attributes given as a matrix must be given again, with rows for all classes and new
+            columns last, and so must a class kernel.
 
         Returns
         -------
@@ -192,12 +199,31 @@ class Online(Ranked):
         if linear:
             X = tidy(read_rows(self, X, reset=first, accept_sparse="csr"))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
+        before = () if first else self.targets_.names
         Y = self._batch_labels(y, n, classes, taxonomy, first)
-        result = self._batch(X, Y, first) if linear else self._kernel_batch(X, Y, first)
-        self._keep(result, first)
+        new = np.empty(0, int) if first else self._newcomers(Y, before)
+        run = self._batch if linear else self._kernel_batch
+        self._keep(run(X, Y, new, first), first)
+        self.n_steps_ += int(np.count_nonzero(np.diff(Y[:, new].indptr)))  # visited in another way
         if not self.targets_.one:
-            self.sizes_.add(self._scores(X if linear else self._gram(X)), Y)
+            self._go_on_with_sizes(self._scores(X if linear else self._gram(X)), Y, before)
         return self
+
+    def _go_on_with_sizes(
+        self, scores: np.ndarray, Y: sp.csr_array, before: tuple[Any, ...]
+    ) -> None:
+        """Learn sizes of label sets from a batch; what is known of them is carried over."""
+        if before and before != self.targets_.names:
+            place = _places(before, self.targets_.names)
+            means = self.weights_.means(not self._is_linear())[1]
+            side = (
+                means
+                if self._is_linear()
+                else means @ (self._gram(self.X_fit_) + self._bias() ** 2)
+            )
+            known = self.weights_.scores(side) @ self.shared_.attributes.T
+            self.sizes_.grow(place, np.asarray(known, float), scores.astype(float), Y)
+        self.sizes_.add(scores, Y)
 
     def _check_batches(self) -> None:
         if self._kernel_is("precomputed"):
@@ -206,46 +232,79 @@ class Online(Ranked):
                 "linnaeus.kernels instead of kernel='precomputed', or fit."
             )
 
-    def _batch(self, X: sp.csr_array, Y: sp.csr_array, first: bool) -> PerceptronRun:
+    def _newcomers(self, Y: sp.csr_array, before: tuple[Any, ...]) -> np.ndarray:
+        """Classes with their first examples here: they came just now, or long after the start."""
+        weights, known = self.weights_, set(before)
+        new = np.array([name not in known for name in self.targets_.names])
+        if weights.counts is not None and weights.n_steps >= START:
+            new |= weights.counts == 0
+        return newcomers.find(Y, self.shared_.attributes, new)
+
+    def _batch(
+        self, X: sp.csr_array, Y: sp.csr_array, new: np.ndarray, first: bool
+    ) -> PerceptronRun:
         dtype = self._dtype(X) if first else self.weights_.last.dtype
         check_range(X, dtype)
         X, L = self._with_constant(X.astype(dtype, copy=False)), self.shared_.attributes
-        problem = perceptron.build(X, None, Y, self.shared_)
         if first:
-            self.weights_ = Weights(self._empty(X, 0, problem))
+            self.weights_ = Weights(np.zeros((X.shape[1], L.shape[1]), dtype))
+            self.weights_.remember(Y.shape[1])
         weights = self.weights_
         weights.go_on(self._averages(), dense=True)
-        result = perceptron.run(problem, weights.last, self._rule(), n_before=weights.n_steps)
+        result = self._visit(X, None, Y, new, weights.last)
         if weights.moment is not None:
             U = perceptron.coefficients(result.log, X.shape[0], L, result.log.step)
             perceptron.add_weights(X, U, weights.moment)
         weights.n_steps += result.n_steps
+        self._take_notes(X, Y, new, None)
         self._check_finite(weights.last[np.unique(X.indices)])  # no other weights have changed
         return result
 
-    def _kernel_batch(self, X: Any, Y: sp.csr_array, first: bool) -> PerceptronRun:
+    def _kernel_batch(self, X: Any, Y: sp.csr_array, new: np.ndarray, first: bool) -> PerceptronRun:
         """The same on coefficients of examples; of later batches those with updates are kept."""
         n, L, constant = Y.shape[0], self.shared_.attributes, self._bias() ** 2
         K = np.asarray(self.kernel.gram(X, None)) + constant
-        problem = perceptron.build(None, K, Y, self.shared_)
         if first:
             self.X_fit_ = X
             self.weights_ = Weights(sp.csr_array((n, L.shape[1])))
+            self.weights_.remember(Y.shape[1])
         weights = self.weights_
         weights.go_on(self._averages(), dense=False)
         S = np.ascontiguousarray(np.asarray((self._gram(X) + constant) @ weights.last).T, float)
-        result = perceptron.run(problem, S, self._rule(), n_before=weights.n_steps)
-        rows = np.arange(n) if first else np.unique(result.log.example)
+        result = self._visit(None, K, Y, new, S)
+        rows = np.arange(n) if first or new.size else np.unique(result.log.example)
         for name, weight in (("last", 1.0), ("moment", result.log.step)):
             part = getattr(weights, name)
             if part is not None:
                 C = perceptron.coefficients(result.log, n, L, weight)
-                new = part + C if first else sp.vstack([part, C[rows]])
-                setattr(weights, name, sp.csr_array(new))
+                joined = part + C if first else sp.vstack([part, C[rows]])
+                setattr(weights, name, sp.csr_array(joined))
         if not first:
             self.X_fit_ = _joined(self.X_fit_, X, rows)
         weights.n_steps += result.n_steps
+        at = weights.last.shape[0] - rows.size + np.arange(rows.size)
+        places = sp.csr_array((np.ones(rows.size), (rows, at)), shape=(n, weights.last.shape[0]))
+        self._take_notes(places, Y, new, self._gram(self.X_fit_) + constant if new.size else None)
         return result
+
+    def _visit(self, X: Any, K: Any, Y: sp.csr_array, new: np.ndarray, W: Any) -> PerceptronRun:
+        """One pass, over rows and classes that are not new."""
+        kept = np.setdiff1d(np.arange(Y.shape[1]), new)
+        classes = self.shared_.among(kept) if new.size else self.shared_
+        problem = perceptron.build(X, K, Y[:, kept] if new.size else Y, classes)
+        late = np.diff(Y[:, new].indptr) > 0 if new.size else np.zeros(Y.shape[0], bool)
+        problem = problem._replace(order=problem.order[~late[problem.order]])
+        result = perceptron.run(problem, W, self._rule(), n_before=self.weights_.n_steps)
+        log = result.log._replace(right=kept[result.log.right], wrong=kept[result.log.wrong])
+        return result._replace(log=log)
+
+    def _take_notes(self, X: sp.csr_array, Y: sp.csr_array, new: np.ndarray, gram: Any) -> None:
+        """Learn the new classes, and remember the examples of all."""
+        if new.size:
+            model = self.shared_.attributes, self._class_model().loss
+            newcomers.introduce(self.weights_, model, X, Y, new, gram)
+            Y = sp.csr_array(Y.multiply(~np.isin(np.arange(Y.shape[1]), new)))
+        self.weights_.note(X, Y)
 
     def _batch_labels(
         self, y: Any, n: int, classes: Any, taxonomy: Taxonomy | None, first: bool
@@ -271,25 +330,29 @@ class Online(Ranked):
         """New classes, or a new taxonomy above them."""
         self.targets_ = targets
         try:
-            shared = perceptron.Classes.of(*self._class_model())
+            attributes, loss = self._class_model()
             if old is not None:
-                self.weights_.grow(self._growth(old, targets, shared.attributes))
+                place = _places(old.names, targets.names)
+                if self.class_kernel is not None:
+                    attributes = extended(self.class_kernel, self.shared_.attributes, place)
+                G = self._growth(old, targets, attributes, place)
+            shared = perceptron.Classes.of(attributes, loss)
         except UserError:
             if old is None:
                 del self.targets_
             else:
                 self.targets_ = old
             raise
+        if old is not None:
+            self.weights_.grow(G, place, len(targets.names))
         self.shared_ = shared
 
     def _growth(
-        self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array
+        self, old: _targets.Targets, new: _targets.Targets, attributes: sp.csr_array, place: Any
     ) -> sp.csr_array:
         """How weights of old attributes become those of new ones."""
         before, s = self.shared_.attributes, self.shared_.attributes.shape[1]
-        class_number = {name: j for j, name in enumerate(new.names)}
-        place = np.array([class_number[name] for name in old.names])
-        if _is_table(self.attributes):
+        if _is_table(self.attributes) or self.class_kernel is not None:
             if attributes.shape[1] < s:
                 raise UserError(
                     f"The class attributes have {attributes.shape[1]} columns, but had {s} before. "
@@ -392,6 +455,16 @@ class Online(Ranked):
         if self.dtype is not None:
             return np.dtype(self.dtype)
         return np.dtype(np.float32 if large else np.float64)
+
+
+def _places(old: tuple[Any, ...], new: tuple[Any, ...]) -> np.ndarray:
+    """The number of each old class among the new ones."""
+    number = {name: j for j, name in enumerate(new)}
+    return np.array([number[name] for name in old])
+
+
+def _numbered(n: int) -> sp.csr_array:
+    return sp.csr_array(sp.eye_array(n))
 
 
 def _joined(old: Any, new: Any, rows: np.ndarray) -> Any:

@@ -27,6 +27,7 @@ from linnaeus.taxonomy import Taxonomy
 MANY = 100  # classes from which a threshold is learned from the highest scores only
 TOP = 20  # that many
 SAMPLE = 10_000_000  # scores to learn it from, at most
+CHANGED = 1e-8  # values of a class kernel that differ by more, relative to the largest, differ
 NEGLIGIBLE = 1e-10  # eigenvalues of a class kernel, relative to the largest
 
 
@@ -168,3 +169,27 @@ def factor(class_kernel: Any, n_classes: int) -> sp.csr_array:
         )
     kept = values > np.finfo(float).eps * size * n_classes
     return sp.csr_array(vectors[:, kept] * np.sqrt(values[kept]))
+
+
+def extended(class_kernel: Any, before: sp.csr_array, place: np.ndarray) -> sp.csr_array:
+    """Attributes for more classes than before: those of old keep theirs, new ones get more.
+
+    With L those of old, [[L, 0], [B, C]] where B L' = K_new,old and C C' = K_new,new - B B'.
+
+    place : the number of each old class among all
+    """
+    K = np.asarray(class_kernel.toarray() if sp.issparse(class_kernel) else class_kernel, float)
+    L, new = before.toarray(), np.setdiff1d(np.arange(len(K)), place)
+    changed = np.abs(K[np.ix_(place, place)] - L @ L.T) > CHANGED * np.abs(K).max(initial=0.0)
+    if changed.any():
+        i, j = place[np.argwhere(changed)[0]]
+        raise UserError(
+            f"class_kernel[{i}, {j}] is not what it was for these classes before. Keep the values "
+            f"between old classes, or start over with a clone."
+        )
+    B = K[np.ix_(new, place)] @ np.linalg.pinv(L).T
+    C = factor(K[np.ix_(new, new)] - B @ B.T, new.size).toarray()
+    out = np.zeros((len(K), L.shape[1] + C.shape[1]))
+    out[place, : L.shape[1]] = L
+    out[new] = np.hstack([B, C])
+    return sp.csr_array(out)

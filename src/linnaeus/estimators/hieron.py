@@ -15,8 +15,10 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.estimators._online import Online
-from linnaeus.parameters import FLAG, Limits
+from linnaeus.parameters import FLAG, Limits, choice
 from linnaeus.taxonomy import Taxonomy
+
+RIVALS = {"hinge": "hinge", "predicted": "top"}  # and the rules of the solver
 
 
 class Hieron(Online):
@@ -27,8 +29,10 @@ class Hieron(Online):
     taxonomy : Taxonomy or None, default=None
         The taxonomy; None for its flat counterpart.
     averaged : bool, default=True
-        Whether the rival is the class of the largest hinge, and the mean of the weights over all
-        visits answers; else the rival is the top class, and the last weights answer.
+        Whether the mean of the weights over all visits answers; else the last ones do.
+    rival : {'hinge', 'predicted'}, default='hinge'
+        The class that each sample is set against: the one whose margin lacks most, or the top
+        class where it is wrong. The paper's online method is averaged=False, rival='predicted'.
     loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
         What taking one class for another costs; margins are its square roots. 'half_distance',
         'zero_one', 'distance', 'normalized', `linnaeus.losses.volume(...)`, or a matrix in the
@@ -37,6 +41,10 @@ class Hieron(Online):
     attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
         How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
         'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Similarities of the classes in place of attributes, symmetric and positive semidefinite, in
+        the order of `coef_names_`. When classes come in `partial_fit`, give it again for all of
+        them; those of before must keep their similarities.
     max_iter : int, default=20
         Most passes; the default is low, since learning stops after a pass without a mistake and
         data are seldom separable. There is no warning: see `converged_`.
@@ -97,14 +105,18 @@ class Hieron(Online):
     """
 
     several = False
-    limits = Limits(averaged=FLAG)
+    limits = Limits(averaged=FLAG, rival=choice(*RIVALS))
+    rival: str = "hinge"  # of models that were saved before there was a choice
+    class_kernel: Any = None
 
     def __init__(
         self,
         taxonomy: Taxonomy | None = None,
         averaged: bool = True,
+        rival: str = "hinge",
         loss: Any = None,
         attributes: Any = None,
+        class_kernel: Any = None,
         max_iter: int = 20,
         shuffle: bool = True,
         kernel: Any = "linear",
@@ -116,8 +128,10 @@ class Hieron(Online):
     ) -> None:
         self.taxonomy = taxonomy
         self.averaged = averaged
+        self.rival = rival
         self.loss = loss
         self.attributes = attributes
+        self.class_kernel = class_kernel
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.kernel = kernel
@@ -127,7 +141,7 @@ class Hieron(Online):
         self.random_state = random_state
 
     def _rule(self) -> str:
-        return "hinge" if self.averaged else "top"
+        return RIVALS[self.rival]
 
     def _averages(self) -> bool:
         return bool(self.averaged)

@@ -44,6 +44,10 @@ class HierarchicalPerceptron(Online):
     attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
         How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
         'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
+    class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
+        Similarities of the classes in place of attributes, symmetric and positive semidefinite, in
+        the order of `coef_names_`. When classes come in `partial_fit`, give it again for all of
+        them; those of before must keep their similarities.
     max_iter : int, default=20
         Most passes; the default is low, since learning stops after a pass without a mistake and
         data are seldom separable. There is no warning: see `converged_`.
@@ -111,6 +115,7 @@ class HierarchicalPerceptron(Online):
     """
 
     limits = Limits(variant=choice(*VARIANTS), margin=FINITE, deduplicate=FLAG)
+    class_kernel: Any = None  # of models that were saved before there were any
 
     def __init__(
         self,
@@ -118,6 +123,7 @@ class HierarchicalPerceptron(Online):
         variant: str = "averaged",
         loss: Any = None,
         attributes: Any = None,
+        class_kernel: Any = None,
         max_iter: int = 20,
         shuffle: bool = True,
         kernel: Any = "linear",
@@ -133,6 +139,7 @@ class HierarchicalPerceptron(Online):
         self.variant = variant
         self.loss = loss
         self.attributes = attributes
+        self.class_kernel = class_kernel
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.kernel = kernel

@@ -269,6 +269,16 @@ def _large() -> None:
             linnaeus.HBLR(link=link, dtype=dtype, max_iter=1).fit(data.X, data.one)
 
 
+def _grow() -> None:
+    """A taxonomy that grows in the middle of a stream."""
+    tree, X = _taxonomies()[0], _shapes()[0].X
+    larger = Taxonomy.from_edges([*tree.edges, ("A", "a3")])  # type: ignore[union-attr]
+    for dtype in ("float64", "float32"):
+        for kernel in ("linear", GRAM):
+            model = linnaeus.HierarchicalPerceptron(tree, kernel=kernel, dtype=dtype)
+            model.fit(X, _shapes()[0].one).partial_fit(X[:9], ["a3"] * 9, taxonomy=larger)
+
+
 def _decide() -> None:
     rng = np.random.default_rng(0)
     for taxonomy in _taxonomies()[:2]:
@@ -311,6 +321,7 @@ def _demonstrate() -> None:
 
 WORK: dict[str, Callable[[], None]] = {name: partial(_fits, name) for name in VARIANTS} | {
     "HBLR, large": _large,
+    "new classes": _grow,
     "decision rules": _decide,
     "kernels": _kernels,
     "inference": _infer,

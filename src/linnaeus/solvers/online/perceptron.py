@@ -57,6 +57,16 @@ class Classes(NamedTuple):
         arrays = fast.Classes(*_arrays(L), *_shared_sums(L), *_arrays(volumes), *rest)
         return cls(arrays, L, float(squared_norms(L, 0.0).max(initial=0.0)), volumes.shape[1])
 
+    def among(self, kept: Any) -> Classes:
+        """Some of the classes, with all attributes."""
+        A, L = self.arrays, sp.csr_array(self.attributes[kept])
+        nodes = (self.attributes.shape[0], self.n_nodes)
+        volumes = sp.csr_array((A.a_size, A.a_node, A.a_begin), shape=nodes)[kept]
+        table = np.ascontiguousarray(A.table[np.ix_(kept, kept)]) if A.table.size else A.table
+        rest = (A.total[kept], A.miss[kept], A.false[kept], table)
+        arrays = fast.Classes(*_arrays(L), *_shared_sums(L), *_arrays(volumes), *rest)
+        return self._replace(arrays=arrays, attributes=L)
+
 
 class OnlineProblem(NamedTuple):
     """Examples, their labels, and the classes."""
@@ -70,18 +80,22 @@ class OnlineProblem(NamedTuple):
 
 def build(X: sp.csr_array | None, K: Any, Y: sp.csr_array, classes: Classes) -> OnlineProblem:
     """A problem on rows of features X, or on a kernel matrix K where X is None; Y is 0/1."""
-    if X is None:
-        empty, K = sp.csr_array((K.shape[0], 0), dtype=K.dtype), np.ascontiguousarray(K)
-        inputs = Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
-    else:
-        none = np.empty((0, 0), X.dtype)
-        inputs = Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
+    inputs = inputs_of(X, K)
     Y = sp.csr_array(Y, copy=True)
     Y.sort_indices()
     count = np.diff(Y.indptr)
     order = np.flatnonzero((count > 0) & (count < Y.shape[1]))
     labels = fast.Labels(*_arrays(Y)[:2])
     return OnlineProblem(inputs, labels, classes, order, 0 if X is None else X.shape[1])
+
+
+def inputs_of(X: sp.csr_array | None, K: Any) -> Inputs:
+    """Examples as the loops take them: rows of features X, or where X is None a kernel matrix K."""
+    if X is None:
+        empty, K = sp.csr_array((K.shape[0], 0), dtype=K.dtype), np.ascontiguousarray(K)
+        return Inputs(*Rows.of(empty, K.dtype), K, np.diagonal(K).astype(np.float64))
+    none = np.empty((0, 0), X.dtype)
+    return Inputs(*Rows.of(X, X.dtype), none, squared_norms(X, 0.0))
 
 
 def run(
