@@ -17,10 +17,17 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus import storage
 from linnaeus.decisions import scoring
+from linnaeus.decisions.columns import Columns, halved
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
@@ -44,7 +51,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     Attributes
     ----------
     estimator_ : the classifier, fitted on all rows
-    classes_ : the labels, one per column of `decide` and `decision_function`
+    classes_ : the labels, one per column of `decision_function`: for one label per sample those
+        seen in training, sorted; else the columns of `y`, or all nodes
+    columns_, names_ : the labels that are scored, and those decided on, one per column of what
+        `decide` takes and of what it gives
     """
 
     estimator: Any
@@ -86,11 +96,14 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
         y : labels in any form (see `linnaeus.labels`); an indicator is over the estimator's
             classes or the nodes of the taxonomy
+        params : for the `fit` of the estimator, such as `sample_weight`; where scikit-learn's
+            metadata routing is on, what the estimator asks for. The rule itself takes all rows
+            alike.
         """
         if self.estimator is None:
             raise UserError(
@@ -101,23 +114,38 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             raise UserError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        params = self._fit_params(params)
         self.score_method_ = scoring.score_method(self.estimator)
         given = taught(y, self.taxonomy)
         form, (Y, target) = given.form, self._target(given)
-        X, target = indexable(X, target)
+        X, target = indexable(X, scoring.readable(self.estimator, target))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
-        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, target)
-        columns = scoring.scored_names(self.estimator_, form)
-        self._remember(form, columns, scoring.closing_taxonomy(self.estimator_))
+        fitted = self.estimator if prefit else clone(self.estimator).fit(X, target, **params)
+        self.estimator_, own = fitted, scoring.has_own_scores(fitted, self.taxonomy)
+        columns = scoring.scored_names(fitted, form, own)
+        self._remember(form, columns, scoring.closing_taxonomy(fitted))
         if self._learns():
-            at, scores = self._held_out(X, target, prefit)
+            at, scores = self._held_out(X, target, prefit, params)
             self._learn(self._checked(scores), self._truth(form, Y)[at])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _fit_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What the estimator's `fit` is given besides X and y."""
+        if not params or not _routing_enabled():
+            return {name: value for name, value in params.items() if value is not None}
+        return dict(process_routing(self, "fit", **params).estimator.fit)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who asks for what, as scikit-learn's metadata routing has it."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self.estimator, method_mapping=mapping
+        )
 
     def fit_scores(self, scores: Any, Y: Any, columns: Iterable[Any] | None = None) -> Self:
         """Learn the rule from scores of held-out examples and their true label sets.
@@ -154,26 +182,50 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
-        if form.kind == "one" and self.taxonomy is None:
-            self.classes_ = np.array(self.names_, dtype=form.like.dtype)
-        else:
-            self.classes_ = name_array(self.names_)
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels that users see; without an estimator those that are decided on."""
+        one, fitted = self.form_.kind == "one", getattr(self, "estimator_", None)
+        if one and fitted is not None and hasattr(fitted, "classes_"):
+            return np.asarray(fitted.classes_)
+        names = self.names_ if fitted is None else self.form_.names
+        if one and (self.taxonomy is None or fitted is not None):
+            return np.array(names, dtype=self.form_.like.dtype)
+        return name_array(names)
+
+    def _shown(self) -> Columns:
+        """The columns of `classes_`, given those of the labels decided on."""
+        names, tax = self.names_, self.taxonomy
+        shown = tuple(plain_names(self.classes_))
+        if names == shown:
+            return Columns()
+        if tax is not None and self.form_.kind != "one":
+            return Columns.of_nodes(tax, tax.numbers(names), tax.numbers(shown))
+        place = {name: j for j, name in enumerate(names)}
+        return Columns(np.array([place[name] for name in shown]))
+
+    @property
+    def _own(self) -> bool:
+        """Whether the scores are those of the classes that the estimator was trained for."""
+        return scoring.own_names(self.estimator_) == self.columns_
 
     def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
         truth = moved(Y, form.names, self.names_)
         return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
-        self, X: Any, target: Any, prefit: bool
+        self, X: Any, target: Any, prefit: bool, params: dict[str, Any]
     ) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
         """The rows with held-out scores, and these."""
         if prefit:
-            scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
+            scores = self._scores(X)
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
         found = scoring.out_of_fold(
             self.estimator, X, target, splits, self.columns_,
-            lambda fitted: scoring.scored_names(fitted, self.form_),
+            lambda fitted: scoring.scored_names(fitted, self.form_, self._own),
+            own=self._own, params=params,
         )  # fmt: skip
         at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
         return at, found.scores[::-1][last]
@@ -197,7 +249,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     # -- deciding ---------------------------------------------------------------------------
 
     def decide(self, scores: Any) -> sp.csr_array:
-        """The label sets of rows of scores: a CSR int8 indicator over `classes_`."""
+        """The label sets of rows of scores over `columns_`: a CSR int8 indicator over `names_`."""
         matrix = rows.as_matrix(scores)
         if not hasattr(self, "columns_"):
             if self._learns():
@@ -208,23 +260,39 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return rows.stack((on for _, on in self._blocks(matrix)), len(self.names_))
 
     def predict(self, X: Any) -> Any:
-        """Label sets in the form that was taught; where that is one label, the best decided on."""
+        """Label sets in the form that was taught; where that is one label, the best decided on.
+
+        That is one of `classes_`; of rules that decide about whole paths it may be a node above.
+        """
         scores = self._scores(X)
         if self.form_.kind != "one":
             return self.form_.answer(self.decide(scores), self.names_)
-        best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
-        return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+        names, among = self._answers()
+        best = [
+            _best(block[:, among], self._specific(on)[:, among])
+            for block, on in self._blocks(scores)
+        ]
+        return names[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+
+    def _answers(self) -> tuple[npt.NDArray[Any], Any]:
+        """The labels of which one is answered, and their columns among those decided on."""
+        place = self._shown().place
+        return self.classes_, slice(None) if place is None else place
 
     def decision_function(self, X: Any) -> rows.FloatArray:
         """The scores of the estimator, one column per class; (n,) for two exclusive classes."""
-        scores = self._prepared(self._scores(X))
-        if self.form_.kind == "one" and self.taxonomy is None and scores.shape[1] == 2:
-            return (scores[:, 1] - scores[:, 0]) / 2
+        scores = self._shown().best(self._prepared(self._scores(X)))
+        if self.form_.kind == "one" and scores.shape[1] == 2:
+            return halved(scores) / 2
         return scores
+
+    def class_scores(self, X: Any) -> rows.FloatArray:
+        """The scores that `decide` takes, one column for each of `columns_`."""
+        return self._scores(X)
 
     def _scores(self, X: Any) -> rows.FloatArray:
         check_is_fitted(self, "estimator_")
-        return scoring.score_matrix(self.estimator_, X, len(self.columns_))
+        return scoring.score_matrix(self.estimator_, X, len(self.columns_), self._own)
 
     def _unfitted(self, columns: tuple[Any, ...]) -> Decision:
         """A copy that decides without having learned, for a rule that learns nothing."""

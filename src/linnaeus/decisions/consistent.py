@@ -64,8 +64,8 @@ class TopDownConsistent(NodeDecision):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        super().fit(X, y, **params)
         if self.decision is None:
             warn_of_probabilities(self)
         return self

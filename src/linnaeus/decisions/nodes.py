@@ -16,7 +16,7 @@ from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import FloatArray
-from linnaeus.labels import Form, Labels
+from linnaeus.labels import Form, Labels, name_array
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
@@ -81,6 +81,11 @@ class NodeDecision(Decision):
         if every and self.lift != "always":
             return scores[:, np.argsort(self.scored_)]
         return lift(self._tax(), scores, self.scored_)
+
+    def _answers(self) -> tuple[Any, Any]:
+        """Any node may be answered."""
+        names = name_array(self.names_)
+        return names.astype(object) if self.classes_.dtype == object else names, slice(None)
 
     def _specific(self, on: BoolArray) -> BoolArray:
         deepest: BoolArray = self._tax().most_specific(on.astype(np.int8)) > 0

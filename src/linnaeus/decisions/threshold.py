@@ -45,8 +45,8 @@ class Threshold(Decision):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        super().fit(X, y, **params)
         warn_of_probabilities(self)
         return self
 

@@ -1,9 +1,10 @@
-"""What all estimators share: labels, weights of examples, seeds, certificates."""
+"""What all estimators share: labels, columns, weights of examples, seeds, certificates."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linnaeus import storage
-from linnaeus.errors import UserError
+from linnaeus.decisions.columns import halved
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
+from linnaeus.labels import name_array
 from linnaeus.taxonomy import Taxonomy
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
@@ -32,13 +35,32 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     tol: float
     random_state: Any
     several = True  # whether a sample may have several labels
+    empty = "none"  # as it was before there was the parameter
+
+    # -- classes ----------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, one for each column of `decision_function` and `predict_proba`.
+
+        For one label per sample those seen in training, sorted; for label sets the columns of `y`,
+        or all nodes of the taxonomy in their order.
+        """
+        return self.targets_.classes()
+
+    @property
+    def coef_names_(self) -> np.ndarray:
+        """The classes that were trained, one for each row of `coef_`."""
+        names = self.targets_.names
+        return name_array(names[1:] if self.targets_.binary else names)
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
+        check_choice("empty", self.empty, ("best", "none"))
         self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
+        self.taxonomy_ = self.taxonomy
         return self._columns(Y)
 
     def _adjusted(
@@ -50,6 +72,62 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:
         """The columns to solve for: the second class alone where there are two."""
         return Y[:, [1]] if self.targets_.binary else Y
+
+    # -- scores -----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, one column for each of `classes_`; (n,) for one label per sample of two.
+
+        An inner node that is a column has the best score of the classes at or below it.
+        """
+        return self._halved(self._label_scores(X))
+
+    def node_scores(self, X: Any) -> np.ndarray:
+        """Scores of all nodes, (n, n_nodes) in their order, whatever the form of `y`.
+
+        A node has the best score of the classes at or below it. Without a taxonomy there is a
+        column for each class, also for two.
+        """
+        check_is_fitted(self, "targets_")
+        columns = self.targets_.node_columns(self.taxonomy_)
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        """Scores of the classes that were trained, (n, n_classes), in the order of training."""
+        return stacked(self._both(S) for S in self._score_blocks(X))
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        """Scores of the classes trained, for blocks of rows; of two exclusive ones the second."""
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _label_scores(self, X: Any) -> np.ndarray:
+        """Scores with a column for each of `classes_`, also for two."""
+        check_is_fitted(self, "targets_")
+        columns = self.targets_.columns()
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+
+    def _both(self, scores: np.ndarray) -> np.ndarray:
+        """A column for each of two exclusive classes."""
+        return np.hstack([-scores, scores]) if self.targets_.binary else scores
+
+    def _halved(self, scores: np.ndarray) -> np.ndarray:
+        """The scores of two exclusive labels as one."""
+        if self.targets_.binary:
+            return scores[:, 1]
+        return halved(scores) if self.targets_.one else scores
+
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        """The class of each row with the highest score, of those that were labels in training."""
+        taught, scores = self.targets_.taught, self._both(scores)
+        if taught is None or len(taught) == scores.shape[1]:
+            return np.asarray(np.argmax(scores, axis=1))
+        return np.asarray(taught[np.argmax(scores[:, taught], axis=1)])
+
+    def _fills(self) -> bool:
+        """Whether a row of several labels is to have at least one."""
+        return self.empty == "best" and self.targets_.full is not False
+
+    # -- fitting ----------------------------------------------------------------------------
 
     def _weights(self, sample_weight: Any, n: int) -> Any:
         """The weights of n examples, or None."""
@@ -101,6 +179,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
+
+
+def stacked(blocks: Iterator[np.ndarray]) -> np.ndarray:
+    """Blocks of rows as one array; a single one is not copied."""
+    parts = list(blocks)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def check_positive(**values: float) -> None:

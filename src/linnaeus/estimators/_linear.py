@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnaeus.errors import UserError, shorten
@@ -89,38 +89,52 @@ class LinearClassifier(Classifier):
 
     # -- scoring ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, one column per class; (n,) for two exclusive classes without a taxonomy."""
-        X = self._checked(X)
-        out = np.empty((X.shape[0], self.coef_.shape[0]), dtype=np.result_type(self.coef_, X))
-        for rows in self._row_blocks(X.shape[0]):
-            out[rows] = self._scores(X[rows])
-        return out.ravel() if self.targets_.binary else out
-
     def predict(self, X: Any) -> Any:
-        """Labels in the form that was taught: the best class, or all with positive scores."""
-        X = self._checked(X)
-        decided = []
-        for rows in self._row_blocks(X.shape[0]):
-            scores = self._scores(X[rows])
-            decided.append(self._best(scores) if self.targets_.one else self._positive(scores))
+        """Labels in the form that was taught: the best, or all whose classes score above 0.
+
+        Where several are answered and none does, see the parameter `empty`.
+        """
+        check_is_fitted(self, self.kept)
         if self.targets_.one:
-            return self.classes_[np.concatenate(decided)]
-        return _targets.answer(self.targets_, sp.vstack(decided, format="csr"), self.taxonomy_)
+            columns = self.targets_.columns()
+            best = [columns.best(self._both(S)).argmax(axis=1) for S in self._score_blocks(X)]
+            return self.classes_[np.concatenate(best)]
+        decided, best = [], []
+        for scores in self._score_blocks(X):
+            decided.append(self._positive(scores))
+            best += [self._best(scores)] if self._fills() else []
+        on = sp.vstack(decided, format="csr")
+        filled = np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """The k best classes of each row, as numbers in `classes_`, and their scores."""
-        X = self._checked(X)
-        k = min(k, len(self.classes_))
+        """The k best classes of each row, as numbers in `classes_`, and their scores.
+
+        Ranked are the classes that were trained: no inner node that only stands for what is below
+        it. Memory is bounded, however many classes there are.
+        """
+        place, numbers = self._ranked_classes()
+        k = min(k, len(place))
         best, values = [], []
-        for rows in self._row_blocks(X.shape[0]):
-            S = self._both(self._scores(X[rows]))
+        for scores in self._score_blocks(X):
+            S = self._both(scores)[:, place]
             part = np.argpartition(-S, k - 1, axis=1)[:, :k]
             score = np.take_along_axis(S, part, axis=1)
             order = np.lexsort((part, -score), axis=1)
             best.append(np.take_along_axis(part, order, axis=1))
             values.append(np.take_along_axis(score, order, axis=1))
-        return np.vstack(best), np.vstack(values)
+        return numbers[np.vstack(best)], np.vstack(values)
+
+    def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that `classes_` names, by their columns of scores; and their places there."""
+        check_is_fitted(self, self.kept)
+        if self.targets_.one and self.taxonomy_ is not None:
+            place = np.asarray(self.targets_.columns().place)
+            return place, np.arange(place.size)
+        number = {name: j for j, name in enumerate(self.targets_.form.names)}
+        numbers = np.array([number.get(name, -1) for name in self.targets_.names])
+        place = np.flatnonzero(numbers >= 0)
+        return place, numbers[place]
 
     def sparsify(self) -> Self:
         """Store `coef_` as a sparse matrix; predictions stay the same."""
@@ -132,6 +146,10 @@ class LinearClassifier(Classifier):
         check_is_fitted(self, self.kept)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return sp.csr_array(X) if sp.issparse(X) else X
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        X = self._checked(X)
+        return (self._scores(X[rows]) for rows in self._row_blocks(X.shape[0]))
 
     def _row_blocks(self, n: int) -> Iterator[slice]:
         """Blocks of rows whose scores stay within bounded memory; an empty one for no rows."""
@@ -146,13 +164,6 @@ class LinearClassifier(Classifier):
         S = X @ self.coef_.T
         S = S.toarray() if sp.issparse(S) else np.asarray(S)
         return np.asarray(S + self.intercept_)
-
-    def _both(self, scores: np.ndarray) -> np.ndarray:
-        """A column for each of two exclusive classes."""
-        return np.hstack([-scores, scores]) if self.targets_.binary else scores
-
-    def _best(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.argmax(self._both(scores), axis=1))
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return sp.csr_array(scores > 0, dtype=np.int8)
@@ -242,9 +253,22 @@ def named_factors(class_weight: Any, names: Any) -> np.ndarray:
     return np.array([float(class_weight.get(name, 1.0)) for name in names])
 
 
-def class_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:
-    """Sigmoids of scores; normalised where every sample has one label."""
-    p = np.asarray(expit(scores))
-    if targets.binary:
-        return np.column_stack([1 - p, p])
-    return p / p.sum(axis=1, keepdims=True) if targets.one else p
+class Independent(LinearClassifier):
+    """Classes whose scores are log odds, each by itself."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities, one column for each of `classes_`.
+
+        With one label per sample they sum to 1: the shares in the sum of the sigmoids. With several
+        a node has the probability of the best class at or below it.
+        """
+        return self._probabilities(self._label_scores(X))
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The same of the classes that were trained, in the order of training."""
+        return self._probabilities(self.class_scores(X))
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        if self.targets_.one:
+            return np.asarray(softmax(log_expit(scores), axis=1))
+        return np.asarray(expit(scores))

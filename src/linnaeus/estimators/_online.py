@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from linnaeus.errors import UserError
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._base import TOO_LARGE, check_positive
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
-from linnaeus.estimators._ranked import Ranked
+from linnaeus.estimators._ranked import Ranked, above
 from linnaeus.estimators._running_sizes import RunningSizes
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
@@ -77,6 +77,7 @@ class Online(Ranked):
 
     def _check_parameters(self) -> None:
         check_positive(max_iter=self.max_iter)
+        check_choice("empty", self.empty, ("best", "none"))
 
     def _train(self, problem: OnlineProblem, X: Any, seed: int) -> PerceptronRun:
         """Make all passes, and keep what they give."""
@@ -241,12 +242,12 @@ class Online(Ranked):
             targets, Y = _batches.node_labels(y, taxonomy, classes, old)
         check_consistent_length(np.empty(n), Y)
         self._check_labels(Y)
+        targets = _batches.joined(old, targets, Y, classes)
         if first:
             self.sizes_ = RunningSizes()
         if old is None or _batches.changed(old, targets):
             self._take_in(old, targets)
-        self.targets_ = targets
-        self.classes_, self.taxonomy_ = targets.classes(), taxonomy
+        self.targets_, self.taxonomy_ = targets, taxonomy
         return Y
 
     def _take_in(self, old: _targets.Targets | None, targets: _targets.Targets) -> None:
@@ -351,7 +352,7 @@ class Online(Ranked):
         return int(self.shared_.attributes.shape[1])
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
-        return self.sizes_.decide(scores)
+        return above(scores, self.sizes_.rule)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "weights_")
@@ -361,7 +362,7 @@ class Online(Ranked):
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        large = X.shape[1] * len(self.classes_) >= MANY_WEIGHTS
+        large = X.shape[1] * len(self.targets_.names) >= MANY_WEIGHTS
         return self._float_type(True) if large else super()._dtype(X)
 
     def _float_type(self, large: bool) -> Any:

@@ -49,6 +49,7 @@ class Recursive(LinearClassifier):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         intercept_sharing: str = "parent",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -65,6 +66,7 @@ class Recursive(LinearClassifier):
         self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.intercept_sharing = intercept_sharing
         self.class_weight = class_weight
         self.tol = tol
@@ -81,8 +83,7 @@ class Recursive(LinearClassifier):
         if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
             return targets, Y
         used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-        names = tuple(targets.names[j] for j in used.tolist())
-        return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
+        return targets.restricted(used), Y[:, used]
 
     def _minimise(
         self, solve: Callable[..., Joint], X: sp.csr_array, Y: sp.csr_array, weight: Any,

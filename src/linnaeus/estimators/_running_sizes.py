@@ -35,7 +35,3 @@ class RunningSizes:
             beta = np.linalg.lstsq(sums[:, :-1], sums[:, -1], rcond=None)[0]
             rule.coef_, rule.intercept_ = beta[:-1], float(beta[-1])
         self.rule, self._sums = rule, sums
-
-    def decide(self, scores: np.ndarray) -> sp.csr_array:
-        """The label sets of rows of scores."""
-        return self.rule.decide(scores)

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.errors import UserError
 from linnaeus.estimators._base import check_positive
-from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
+from linnaeus.estimators._multiclass import Exclusive
 from linnaeus.execution import executor
 from linnaeus.solvers.bayes import corrmnl
 from linnaeus.solvers.bayes.hblr_model import ClassTree, tree_of
@@ -30,7 +30,7 @@ RHAT = 1.05  # above it chains disagree
 ESS = 100  # independent draws that an answer should rest on
 
 
-class CorrelatedMNL(Multiclass):
+class CorrelatedMNL(Exclusive):
     """Probabilities of classes averaged over draws from the posterior. For small data only.
 
     The weights of a class are the sum of increments along its path, so classes that share a path
@@ -177,10 +177,6 @@ class CorrelatedMNL(Multiclass):
             )
 
     # -- answers ----------------------------------------------------------------------------
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class: the mean over the draws that were kept."""
-        return exclusive_probabilities(self.decision_function(X), self.targets_)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Logarithms of the mean probabilities; the log odds alone for two exclusive classes."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, check_choice, nearest, shorten
 from linnaeus.estimators import _targets
-from linnaeus.estimators._base import check_positive
+from linnaeus.estimators._base import check_positive, stacked
 from linnaeus.estimators._kernel import KernelClassifier
 from linnaeus.inference.graphs import Graph, Oracle, prepare
 from linnaeus.inference.rows import score_blocks
@@ -47,6 +48,8 @@ class GraphM3(KernelClassifier):
     consistent : whether training too considers closed label sets only
     optimizer : "pairwise", or "csga", the slower conditional gradient of the paper
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     tol : relative duality gap at which to stop
     max_iter : rounds at most, each of a few sweeps over the examples and a certificate
     random_state : seed
@@ -84,6 +87,7 @@ class GraphM3(KernelClassifier):
         optimizer: str = "pairwise",
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-3,
         max_iter: int = 500,
         random_state: Any = None,
@@ -98,6 +102,7 @@ class GraphM3(KernelClassifier):
         self.optimizer = optimizer
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -135,36 +140,58 @@ class GraphM3(KernelClassifier):
 
     # -- scoring ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Best score of a closed label set with a node minus that without, one column per node.
+    @property
+    def coef_names_(self) -> Any:
+        """(members of the hyperedge, which of them are on) of each row."""
+        bits = [self.graph_.bits(e).tolist() for e in range(self.graph_.n_edges)]
+        return [
+            (edge, tuple(map(bool, on)))
+            for edge, codes in zip(self.edges_, bits, strict=True)
+            for on in codes
+        ]
 
-        With "loopy" and "trp" these are the sums of messages, an approximation. (n,) for two
-        exclusive classes without a taxonomy.
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Best score of a closed label set with a node minus that without, as `classes_` has them.
+
+        With "loopy" and "trp" these are the sums of messages, an approximation. For one label per
+        sample the score of each label with its ancestors; (n,) if there are two.
         """
-        new = self._new_inputs(X)
-        out = np.empty((new.shape[0], self.graph_.n_nodes))
+        return super().decision_function(X)
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         oracle = self._oracle()
-        for at in score_blocks(new.shape[0], self.graph_.n_blocks):
-            out[at] = oracle.differences(self._outputs(new[at]))
-        return out.ravel() if self.targets_.binary else out
+        return (oracle.differences(outputs) for outputs in self._output_blocks(X))
+
+    def _output_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        new = self._new_inputs(X)
+        blocks = score_blocks(max(1, new.shape[0]), self.graph_.n_blocks)
+        return (self._outputs(new[at]) for at in blocks)
+
+    def _label_scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        if self.targets_.binary or not self.targets_.one:
+            return super()._label_scores(X)
+        place = self.targets_.columns().place
+        codes = self._alone(np.arange(self.graph_.n_nodes) if place is None else place)
+        return stacked(outputs @ codes for outputs in self._output_blocks(X))
 
     def predict(self, X: Any) -> Any:
         """The best closed label set, in the form that was taught.
 
-        With one label per sample: the best of the labels taught, with its ancestors.
+        With one label per sample: the best of the labels taught, with its ancestors. With several,
+        where none is on, see the parameter `empty`.
         """
         check_is_fitted(self)
-        if self.targets_.binary:
-            return self.classes_[(self.decision_function(X) > 0).astype(int)]
-        new = self._new_inputs(X)
-        blocks = score_blocks(new.shape[0], self.graph_.n_blocks)
         if self.targets_.one:
-            numbers, place = self._single_labels()
-            best = [np.argmax(self._outputs(new[at]) @ place, axis=1) for at in blocks]
-            return self.classes_[numbers[np.concatenate(best)]]
-        oracle = self._oracle()
-        found = [sp.csr_array(oracle.argmax(self._outputs(new[at]))[0]) for at in blocks]
-        return _targets.answer(self.targets_, sp.vstack(found, format="csr"), self.taxonomy_)
+            return self.classes_[self._label_scores(X).argmax(axis=1)]
+        oracle, taught = self._oracle(), self.targets_.taught
+        codes = self._alone(taught) if self._fills() else None
+        found, best = [], []
+        for outputs in self._output_blocks(X):
+            found.append(sp.csr_array(oracle.argmax(outputs)[0]))
+            best += [taught[np.argmax(outputs @ codes, axis=1)]] if codes is not None else []
+        on, filled = sp.vstack(found, format="csr"), np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def _oracle(self) -> Oracle:
         """The search for the best closed label set."""
@@ -172,17 +199,14 @@ class GraphM3(KernelClassifier):
             self.graph_, self.inference, forbidden=self.open_codes_, seed=self.tree_seed_
         )
 
-    def _single_labels(self) -> tuple[np.ndarray, sp.csc_array]:
-        """The labels taught, and which codes each of them switches on: (n_blocks, n_labels)."""
-        taught = self.targets_.form.names
-        index = {name: j for j, name in enumerate(self.targets_.names)}
-        numbers = np.array([index[name] for name in taught])
-        alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[numbers])
+    def _alone(self, labels: np.ndarray) -> sp.csc_array:
+        """Which codes each label with its ancestors switches on: (n_blocks, n_labels)."""
+        alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[labels])
         sets = alone if self.taxonomy_ is None else self.taxonomy_.closure(alone)
         codes = self.graph_.start[:-1] + self.graph_.codes(sets.toarray())
-        ptr = np.arange(len(taught) + 1) * self.graph_.n_edges
-        shape = (self.graph_.n_blocks, len(taught))
-        return numbers, sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+        ptr = np.arange(len(labels) + 1) * self.graph_.n_edges
+        shape = (self.graph_.n_blocks, len(labels))
+        return sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
 
 
 def _hyperedges(edges: Any, names: tuple[Any, ...], taxonomy: Taxonomy | None) -> list[list[int]]:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from linnaeus.decisions.columns import Columns
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE, check_positive
@@ -64,6 +65,8 @@ class HBLR(LinearClassifier):
         otherwise "joint" (the weights of all nodes at once) or "paper" (leaves, then inner nodes).
         None takes the first.
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     tol : stop when no mean and no logarithm of a precision changes by more in a round; in
         variational mode, when none has more to go, as the last two rounds suggest. In large
         problems "map" finds the weights to within 10 tol nats an example only; below 1e-6 exactly
@@ -110,6 +113,7 @@ class HBLR(LinearClassifier):
         schedule: str | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-4,
         max_iter: int = 1000,
         dtype: Any = None,
@@ -127,6 +131,7 @@ class HBLR(LinearClassifier):
         self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -300,22 +305,26 @@ class HBLR(LinearClassifier):
     def predict_proba(
         self, X: Any, method: str = "plugin", return_std: bool = False, n_draws: int = 1000
     ) -> Any:
-        """The probability of each class; with one label per sample they sum to 1.
+        """Probabilities, one column for each of `classes_`.
 
-        With binary links and one label per sample they are shares in the sum of the sigmoids.
+        With one label per sample they sum to 1. With binary links and one label per sample they are shares in the sum of the sigmoids. For
+        label sets a node has what `predict_node_proba` says.
 
         method : "plugin" (the means of the weights), "probit" (scores shrunk by how uncertain they
             are), or "monte_carlo" (the mean of `n_draws` draws of the scores)
-        return_std : also return the standard deviations of the probabilities
+        return_std : also return the standard deviations of the probabilities; of nodes that are no
+            classes themselves they are not known (nan)
         """
-        X = self._checked(X)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        parts = []
-        for rows in self._row_blocks(X.shape[0]):
-            m, s = self._moments(X[rows], self.layout_.leaves)
-            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
-        p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
+        check_is_fitted(self, "targets_")
+        columns, one = self.targets_.columns(), self.targets_.one
+        p, deviation = self._class_proba(X, method, n_draws, columns.place if one else None)
+        if not one:
+            p, deviation = self._node_proba(p, columns), _of_classes(deviation, columns)
         return (p, deviation) if return_std else p
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The probabilities of the classes that were trained, in the order of training."""
+        return self._class_proba(X, "plugin", 0)[0]
 
     def predict_node_proba(self, X: Any, method: str = "plugin", n_draws: int = 1000) -> np.ndarray:
         """The probability that a sample belongs to each node, one column a node of the taxonomy.
@@ -323,11 +332,29 @@ class HBLR(LinearClassifier):
         It never falls on the way up: with one label per sample it is the sum over the classes
         below, else the probability of at least one of them, which are independent in the model.
         """
-        p = self.predict_proba(X, method=method, n_draws=n_draws)
-        if self.targets_.taxonomy is None:
-            return np.asarray(p)
-        above = self.targets_.taxonomy.ancestor_rows(self.targets_.nodes)
-        return predictive.node_probabilities(p, above[:, : self.layout_.rows.size], self._link())
+        p = self._class_proba(X, method, n_draws)[0]
+        return self._node_proba(p, self.targets_.node_columns(self.taxonomy_))
+
+    def _node_proba(self, p: np.ndarray, columns: Columns) -> np.ndarray:
+        """Of probabilities of the classes those of nodes."""
+        if columns.taxonomy is None:
+            return columns.best(p)
+        above = columns.taxonomy.ancestor_rows(columns.numbers)[:, columns.place]
+        return predictive.node_probabilities(p, above, self._link())
+
+    def _class_proba(
+        self, X: Any, method: str, n_draws: int, classes: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of some classes, or of all, and their deviations."""
+        X, leaves = self._checked(X), self.layout_.leaves
+        leaves = leaves if classes is None else leaves[classes]
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        parts = []
+        for rows in self._row_blocks(X.shape[0]):
+            m, s = self._moments(X[rows], leaves)
+            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
+        p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
+        return p, deviation
 
     def _link(self) -> str:
         """From scores to probabilities: with one label per sample they sum to 1."""
@@ -407,6 +434,15 @@ def layout_of(targets: _targets.Targets, n_classes: int, n_nodes: int, flat: boo
     place[leaves] = np.arange(leaves.size)
     star = np.append(np.full(leaves.size, leaves.size), -1)
     return Layout(star, np.arange(leaves.size), [names[v] for v in kept.tolist()], place[rows])
+
+
+def _of_classes(values: np.ndarray, columns: Columns) -> np.ndarray:
+    """The values of the classes in the columns of their own nodes, nan in others."""
+    if columns.taxonomy is None:
+        return columns.best(values)
+    out = np.full((len(values), len(columns.taxonomy)), np.nan)
+    out[:, columns.numbers] = values
+    return np.asarray(out[:, columns.place])
 
 
 def features_of(X: sp.csr_array, weight: Any) -> np.ndarray:

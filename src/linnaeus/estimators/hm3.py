@@ -15,10 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
-from linnaeus.estimators._base import check_positive
+from linnaeus.estimators._base import check_positive, stacked
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.estimators._linear import LARGE
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
@@ -63,6 +65,8 @@ class HM3(LinearOrKernel):
     competitors : labelings that a margin is kept to: "all", or the "consistent" ones
     freq : steps on one example at each visit, at most; None for the solver's choice
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     tol : relative duality gap at which to stop
     max_iter : rounds at most; one is a few passes over the examples and a certificate
     dtype : "float32" or "float64"; None takes float32 for large data
@@ -71,14 +75,13 @@ class HM3(LinearOrKernel):
 
     Attributes
     ----------
-    classes_ : all nodes
     coef_ : (n_blocks, n_features), linear kernel; row 4 e + u for code u = 2 [parent on] +
         [child on] of edge e of `edges_`; with features="path" one row per node
     dual_coef_ : (n_samples, n_blocks), other kernels
     intercept_ : (n_blocks,)
     local_coef_ : weights (n_local, 4) of each edge's own features, by code; None if `fit` got none
     slack_ : (n_samples,)
-    edges_, objective_, dual_objective_, gap_, n_iter_, trace_, taxonomy_
+    classes_, edges_, objective_, dual_objective_, gap_, n_iter_, trace_, taxonomy_
 
     Examples
     --------
@@ -108,6 +111,7 @@ class HM3(LinearOrKernel):
         freq: int | None = None,
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-3,
         max_iter: int = 1000,
         dtype: Any = None,
@@ -127,6 +131,7 @@ class HM3(LinearOrKernel):
         self.freq = freq
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -195,7 +200,6 @@ class HM3(LinearOrKernel):
         self.edges_ = markov_edges(
             forest.tree, "all" if self.features == "path" else self.root_edges
         )
-        self.answers_ = np.unique(forest.most_specific(Y).indices)
         return solve(
             X, Y.toarray(), forest.tree.parent, **data, **options, C=self.C, loss=self.loss,
             sample_weight=weight, tol=self.tol, max_iter=self.max_iter, seed=seed,
@@ -210,30 +214,65 @@ class HM3(LinearOrKernel):
         self._certify(fitted.objective, fitted.dual, fitted.n_iter, fitted.trace)
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        return self._float_type(X.nnz * len(self.classes_) >= LARGE)
+        return self._float_type(X.nnz * len(self.targets_.names) >= LARGE)
 
     # -- answers ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any, local: Any = None) -> np.ndarray:
-        """For each node the best score of a consistent labeling with it on, minus that with it off.
+    @property
+    def coef_names_(self) -> Any:
+        """(parent or None, child, whether the first is on, whether the second) of each row.
 
-        (n,) for two exclusive classes without a taxonomy.
+        With features="path" the nodes.
+        """
+        names = super().coef_names_
+        if self.features == "path":
+            return names
+        pairs = zip(self.edges_.parent.tolist(), self.edges_.child.tolist(), strict=True)
+        return [
+            (None if p < 0 else names[p], names[c], code > 1, bool(code % 2))
+            for p, c in pairs
+            for code in range(4)
+        ]
+
+    def decision_function(self, X: Any, local: Any = None) -> np.ndarray:
+        """For each of `classes_` the best score of a labeling with it, less that without it.
+
+        Labelings are consistent.
+
+        For one label per sample of two (n,): the score of the path to the second less that of the
+        path to the first.
 
         local : features of single edges, as in `fit`
         """
-        parts = [node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in self._blocks(X, local)]
-        return np.vstack(parts).ravel() if self.targets_.binary else np.vstack(parts)
+        check_is_fitted(self, "targets_")
+        blocks, columns = self._blocks(X, local), self.targets_.columns()
+        if self._two_paths():
+            return halved(stacked(path_scores(self.edges_, s)[:, columns.place] for s in blocks))
+        margins = (node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in blocks)
+        return self._halved(stacked(columns.best(self._both(s)) for s in margins))
+
+    def _two_paths(self) -> bool:
+        """Whether one label of two is to be told, in a hierarchy."""
+        targets = self.targets_
+        return targets.one and not targets.binary and len(targets.form.names) == 2
 
     def predict(self, X: Any, local: Any = None) -> Any:
         """The best consistent labeling, in the form that was taught.
 
         Where one label per sample was taught, the best of the paths that end in a label taught.
+        Where several were and none is on, see the parameter `empty`.
         """
-        blocks = self._blocks(X, local)
+        check_is_fitted(self, "targets_")
+        blocks, place = self._blocks(X, local), self.targets_.columns().place
         if self.targets_.one:
-            return self.classes_[np.concatenate([self._best_path(s) for s in blocks])]
-        labels = [max_sum(self.edges_, s, n_jobs=self.n_jobs).labels for s in blocks]
-        return _targets.answer(self.targets_, sp.csr_array(np.vstack(labels)), self.taxonomy_)
+            return self.classes_[np.concatenate([self._best_path(s, place) for s in blocks])]
+        labels, best = [], []
+        for s in blocks:
+            labels.append(max_sum(self.edges_, s, n_jobs=self.n_jobs).labels)
+            if self._fills():
+                best.append(self.targets_.taught[self._best_path(s, self.targets_.taught)])
+        on, filled = sp.csr_array(np.vstack(labels)), np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def _blocks(self, X: Any, local: Any) -> Iterator[np.ndarray]:
         """Scores of the codes of all edges, for blocks of rows."""
@@ -244,12 +283,12 @@ class HM3(LinearOrKernel):
             for rows in self._row_blocks(X.shape[0])
         )
 
-    def _best_path(self, scores: np.ndarray) -> np.ndarray:
-        """The class of each row, as a number."""
+    def _best_path(self, scores: np.ndarray, ends: Any) -> np.ndarray:
+        """Which of some nodes, or of all, the best path of each row ends in."""
         if self.targets_.binary:
             return self._best(node_margins(self.edges_, scores))
-        paths = path_scores(self.edges_, scores)[:, self.answers_]
-        return np.asarray(self.answers_[paths.argmax(axis=1)])
+        paths = path_scores(self.edges_, scores)
+        return np.asarray((paths if ends is None else paths[:, ends]).argmax(axis=1))
 
     def _scores(self, X: Any) -> np.ndarray:
         own = _edge_features.new(None, self.local_coef_, X.shape[0])

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._linear import LinearClassifier, class_costs, class_probabilities
+from linnaeus.estimators._linear import Independent, class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import logistic
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
 
 
-class FlatLogistic(LinearClassifier):
+class FlatLogistic(Independent):
     """One logistic regression per class against all the others.
 
     Parameters
     ----------
-    taxonomy, C, classes, fit_intercept, intercept_scaling, class_weight, tol, dtype, n_jobs,
+    taxonomy, C, classes, fit_intercept, intercept_scaling, empty, class_weight, tol, dtype, n_jobs,
         random_state : as in `FlatSVM`
     max_iter : passes over the data at most
 
@@ -49,6 +48,7 @@ class FlatLogistic(LinearClassifier):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -61,6 +61,7 @@ class FlatLogistic(LinearClassifier):
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -75,7 +76,3 @@ class FlatLogistic(LinearClassifier):
         factors = class_costs(self.class_weight, self.targets_, Y, weight)
         costs = None if factors is None else factors.T
         return logistic.solve(X, Y, class_weight=costs, seed=seed, **options)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
-        return class_probabilities(self.decision_function(X), self.targets_)

@@ -46,6 +46,8 @@ class HierarchicalPerceptron(Online):
     deduplicate : whether "minover" keeps one of each set of equal inputs, drawn at random if
         `shuffle`, else the first. Equal inputs with different labels would hold it up for ever.
     fit_intercept, intercept_scaling : add a constant feature of this size
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     dtype : "float32" or "float64"; None takes float32 for large data
     random_state : seed of the order
 
@@ -87,6 +89,7 @@ class HierarchicalPerceptron(Online):
         deduplicate: bool = False,
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         dtype: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -101,6 +104,7 @@ class HierarchicalPerceptron(Online):
         self.deduplicate = deduplicate
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.dtype = dtype
         self.random_state = random_state
 

@@ -44,6 +44,8 @@ class RankingSVM(Ranked):
     stop : what `tol` bounds: the relative duality "gap", or "psi", the largest violation of the
         optimality conditions; always psi for the greedy one
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     tol : where to stop
     max_iter : passes over the examples at most
     warm_start : begin where the last `fit` ended; for the same examples with another C, say
@@ -89,6 +91,7 @@ class RankingSVM(Ranked):
         stop: str = "gap",
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-2,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -108,6 +111,7 @@ class RankingSVM(Ranked):
         self.stop = stop
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

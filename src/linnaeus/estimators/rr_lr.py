@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._linear import class_probabilities
+from linnaeus.estimators._linear import Independent
 from linnaeus.estimators._recursive import Recursive
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import rr_lr
 
 
-class RecursiveLogistic(Recursive):
+class RecursiveLogistic(Recursive, Independent):
     """One logistic regression per class, pulled towards its relatives.
 
     Parameters and attributes are those of `RecursiveSVM`, without `loss`; intercepts are pulled
@@ -33,7 +32,3 @@ class RecursiveLogistic(Recursive):
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int
     ) -> Solution:
         return self._minimise(rr_lr.solve, X, Y, weight, dtype, seed)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class; with one label per sample they sum to 1."""
-        return class_probabilities(self.decision_function(X), self.targets_)

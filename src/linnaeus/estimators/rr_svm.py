@@ -32,7 +32,8 @@ class RecursiveSVM(Recursive):
         all weights (docs/maths/rr_svm.md tells what was measured)
     tol : relative duality gap at which to stop
     max_iter : rounds at most
-    fit_intercept, intercept_scaling, class_weight, dtype, n_jobs, random_state : as in `FlatSVM`
+    fit_intercept, intercept_scaling, empty, class_weight, dtype, n_jobs, random_state : as in
+        `FlatSVM`
 
     Attributes
     ----------
@@ -62,6 +63,7 @@ class RecursiveSVM(Recursive):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         intercept_sharing: str = "own",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -72,7 +74,7 @@ class RecursiveSVM(Recursive):
     ) -> None:
         super().__init__(
             taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling, intercept_sharing=intercept_sharing,
+            intercept_scaling=intercept_scaling, empty=empty, intercept_sharing=intercept_sharing,
             class_weight=class_weight, tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs,
             random_state=random_state,
         )  # fmt: skip

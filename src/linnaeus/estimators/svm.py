@@ -30,6 +30,8 @@ class FlatSVM(LinearClassifier):
     classes : "leaves" or "nodes", what a class is; over nodes the predictions are repaired
         so that a node is only on when its parents are
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     class_weight : None, "balanced" or {class: factor of the cost of its positives}
     prune : drop weights below this at the end; `coef_` is then sparse, and `prune_loss_` says by
         what share the objective rose
@@ -65,6 +67,7 @@ class FlatSVM(LinearClassifier):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         prune: float = 0.0,
         warm_start: bool = False,
@@ -80,6 +83,7 @@ class FlatSVM(LinearClassifier):
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.prune = prune
         self.warm_start = warm_start

@@ -7,11 +7,12 @@ of nodes are put together along paths; see docs/maths/topdown.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +22,7 @@ from linnaeus.estimators._base import check_positive
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.inference import paths
-from linnaeus.labels import moved
+from linnaeus.labels import moved, name_array
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy
@@ -66,6 +67,8 @@ class TopDown(LinearClassifier):
     slope : a score s is taken for the probability 1 / (1 + exp(-slope s)); None takes 1 for
         logistic models, 4 for margins
     fit_intercept : add a constant feature of size `intercept_scaling`, regularised like any other
+    empty : "best" gives a row in which no class scores above the threshold its best label, if every
+        training row had one; "none" leaves it without
     class_weight : None, "balanced" or {node: factor}, a factor of the cost of the examples below a
         node where its model learns to tell it from its siblings; "balanced" makes siblings count
         alike in each family: (examples of the family) / (children x examples of the child)
@@ -95,6 +98,7 @@ class TopDown(LinearClassifier):
     """
 
     kept = "models_"
+    empty = "best"
 
     def __init__(
         self,
@@ -110,6 +114,7 @@ class TopDown(LinearClassifier):
         slope: float | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         prune: float = 0.0,
         cv: int = 3,
@@ -130,6 +135,7 @@ class TopDown(LinearClassifier):
         self.slope = slope
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.prune = prune
         self.cv = cv
@@ -301,6 +307,12 @@ class TopDown(LinearClassifier):
         return self.targets_.names if taxonomy is None else taxonomy.nodes
 
     @property
+    def coef_names_(self) -> np.ndarray:
+        """The nodes that local decisions are about, one for each row of `coef_`; see `edges_`."""
+        names = name_array([child for _, child in self.edges_])
+        return names[1:] if self.targets_.binary and self.local == "binary" else names
+
+    @property
     def coef_(self) -> sp.csr_array:
         """The weights of every local decision, (n_edges, n_features), made when asked for."""
         if not isinstance(self.__dict__.get("models_"), _topdown_local.LinearModels):
@@ -316,40 +328,81 @@ class TopDown(LinearClassifier):
     # -- scoring ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, one column per class; the best is what `predict` takes for one label.
+        """Scores, one column for each of `classes_`; `predict` takes the best for one label.
 
         Where labels exclude each other, the local score at the root plus the logarithms of the
         probabilities further down, over the slope; else the log odds of the probability of the
         path, over the slope. With one level these are the scores of a flat model. Classes that
-        the search passed by come after all that it reached.
+        the search passed by come after all that it reached. An inner node that is a column has the
+        best score at or below it.
         """
-        found = np.concatenate(self._blocks(X, self._decide))
-        return found[:, 1] - found[:, 0] if self.targets_.binary else found
+        return super().decision_function(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of every class, by all paths whatever `decode` says.
+        """The probability of each of `classes_`, by all paths whatever `decode` says.
 
-        One label per sample: the columns add up to 1. Several: each is between 0 and 1.
+        One label per sample: the columns add up to 1. Several: that of the path to the node.
         """
+        check_is_fitted(self, "models_")
+        nodes, decoder = self._shown_nodes(), self.decoder_
+
+        def finish(ways: paths.Ways) -> np.ndarray:
+            if self.targets_.one:
+                return np.asarray(softmax(ways.score[nodes].T, axis=1))
+            return np.asarray(decoder.probabilities(ways)[nodes].T)
+
+        return np.concatenate(self._blocks(X, finish, "path"))
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The same of the classes that were trained, in the order of training."""
 
         def finish(ways: paths.Ways) -> np.ndarray:
             return self.decoder_.probabilities(ways)[self.leaf_numbers_].T
 
         return np.concatenate(self._blocks(X, finish, "path"))
 
+    def _shown_nodes(self) -> np.ndarray:
+        """The nodes, misc leaves among them, that the columns of `classes_` stand for."""
+        columns = self.targets_.columns()
+        if columns.taxonomy is not None:
+            return np.asarray(columns.place)
+        return self.leaf_numbers_ if columns.place is None else self.leaf_numbers_[columns.place]
+
     def predict(self, X: Any) -> Any:
-        """Labels in the form that was taught; with `stop` they may be inner nodes."""
-        decoder, leaves = self._fitted_decoder(), self.leaf_numbers_
+        """Labels in the form that was taught; with `stop` they may be inner nodes.
+
+        These may then be none of `classes_`, which are the labels seen in training all the same.
+        Where several labels are answered and the search takes none, see the parameter `empty`.
+        """
+        decoder = self._fitted_decoder()
         if self.taxonomy_ is not None and np.any(self.threshold_):
             return self._predict_partial(X)
         if self.targets_.one:
-            parts = self._blocks(X, lambda ways: decoder.best(ways, leaves))
+            shown = self._shown_nodes()
+            parts = self._blocks(X, lambda ways: decoder.best(ways, shown))
             return self.classes_[np.concatenate(parts)]
         if self.decode == "signs" and self.taxonomy_ is not None:
-            parts = self._blocks(X, decoder.taken_sets)
-            return self._partial_answer(sp.vstack(parts, format="csr"))
-        parts = self._blocks(X, lambda ways: decoder.leaf_sets(ways, leaves))
-        return _targets.answer(self.targets_, sp.vstack(parts, format="csr"), self.taxonomy_)
+            return self._partial_answer(self._sets(X, decoder.taken_sets, decoder.fam.n_nodes))
+        n_leaves = self.leaf_numbers_.size
+        on = self._sets(X, lambda ways: decoder.leaf_sets(ways, self.leaf_numbers_), n_leaves)
+        return _targets.answer(self.targets_, on, self.taxonomy_)
+
+    def _sets(self, X: Any, decide: Callable[[paths.Ways], sp.csr_array], width: int) -> Any:
+        """Label sets over the leaves or over all nodes; see the parameter `empty`."""
+        taught = self.targets_.taught
+        taught = np.arange(self.leaf_numbers_.size) if taught is None else taught
+        over_leaves = width == self.leaf_numbers_.size
+        answers = taught if over_leaves else self.leaf_numbers_[taught]
+
+        def finish(ways: paths.Ways) -> sp.csr_array:
+            on = decide(ways)
+            if not self._fills() or (np.diff(on.indptr) > 0).all():
+                return on
+            best = answers[self.decoder_.best(ways, self.leaf_numbers_[taught])]
+            return _targets.with_best(on, best)
+
+        on = sp.vstack(self._blocks(X, finish), format="csr")
+        return on if over_leaves else self.decoder_.taxonomy.closure(on)
 
     def _predict_partial(self, X: Any) -> Any:
         """Labels that may be inner nodes, by the thresholds."""
@@ -365,46 +418,53 @@ class TopDown(LinearClassifier):
         parts = self._blocks(X, lambda ways: decoder.partial_sets(offers(ways), least))
         return self._partial_answer(sp.vstack(parts, format="csr"))
 
-    def node_scores(self, X: Any) -> sp.csr_array:
+    def predict_node_proba(self, X: Any) -> sp.csr_array:
         """The probability of every node on the way, (n, n_nodes); 0 where `decode` did not look.
 
         Columns are `taxonomy_.nodes`, or `classes_` without a taxonomy. A user may back off from a
         class to a node above it with a probability that is high enough.
         """
-        names = self._node_names()
-        misc = {} if self.targets_.taxonomy is None else self.targets_.taxonomy.misc
-        real = np.array([j for j, name in enumerate(names) if name not in misc])
+        check_is_fitted(self, "models_")
+        n = self.leaf_numbers_.size if self.taxonomy_ is None else len(self.taxonomy_)
 
         def finish(ways: paths.Ways) -> sp.csr_array:
-            return sp.csr_array(self.decoder_.probabilities(ways)[real].T)
+            return sp.csr_array(self.decoder_.probabilities(ways)[:n].T)
 
         return sp.csr_array(sp.vstack(self._blocks(X, finish), format="csr"))
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The k best classes of each row, as numbers in `classes_`, and log probabilities.
 
-        A search that reached fewer has -1 and -inf in the last places.
+        Ranked are the classes that were trained, not the nodes above them. A search that reached
+        fewer has -1 and -inf in the last places.
         """
+        columns, numbers = self._ranked_classes()
+        leaves = np.sort(self.leaf_numbers_[columns])
         place = np.full(self._fitted_decoder().fam.n_nodes + 1, -1)
-        place[self.leaf_numbers_] = np.arange(self.leaf_numbers_.size)
-        k = min(k, self.leaf_numbers_.size)
+        place[self.leaf_numbers_[columns]] = numbers
+        k = min(k, leaves.size)
 
         def finish(ways: paths.Ways) -> tuple[np.ndarray, np.ndarray]:
             score = ways.score if ways.taken is None else np.where(ways.taken, ways.score, -np.inf)
-            best, value = paths.best_nodes(score, self.leaf_numbers_, k)
+            best, value = paths.best_nodes(score, leaves, k)
             return place[best], value - self.decoder_.log_z(ways)[:, None]
 
         best, values = zip(*self._blocks(X, finish), strict=True)
         return np.vstack(best), np.vstack(values)
 
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        return iter(self._blocks(X, self._decide))
+
     def _decide(self, ways: paths.Ways) -> np.ndarray:
-        return self.decoder_.decision(ways, self.leaf_numbers_)
+        found = self.decoder_.decision(ways, self.leaf_numbers_)
+        return found[:, [1]] - found[:, [0]] if self.targets_.binary else found
 
     def _own_names(self, nodes: np.ndarray) -> np.ndarray:
         """Node numbers as names; a misc leaf has the name of its parent."""
         grown = self.decoder_.taxonomy
-        names = np.array([grown.misc.get(name, name) for name in grown.nodes], self.classes_.dtype)
-        return np.asarray(names[nodes])
+        names = name_array([grown.misc.get(name, name) for name in grown.nodes])
+        kind = object if self.classes_.dtype == object else names.dtype
+        return np.asarray(names[nodes], dtype=kind)
 
     def _partial_answer(self, on: sp.csr_array) -> Any:
         """Closed label sets over the nodes with misc leaves, in the form that was taught."""

@@ -135,7 +135,7 @@ def explain(
         raise UserError(f"top is {top}. Use a positive number of features.")
     text = input if isinstance(input, str) else None
     X = model.transform(_one_row(model, input))
-    scores = np.asarray(model.estimator.decision_function(X), dtype=np.float64)
+    scores = np.asarray(model.estimator.class_scores(X), dtype=np.float64)
     closed = model.decide(X, scores)
     tax, asked = model.taxonomy, list(dict.fromkeys(nodes or ()))
     specific = set(tax.most_specific(closed).indices.tolist())
