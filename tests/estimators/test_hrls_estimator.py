@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.hrls import HierarchicalRLS, descend
+from linnaeus.estimators.hrls import HierarchicalRLS, way_leads
 from linnaeus.kernels import LinearKernel, SpectrumKernel
 
 
@@ -107,7 +107,38 @@ def test_descent_stops_where_labels_were_taught():
     margins[2] = -1.0
     taught = np.zeros(len(TAX), dtype=bool)
     taught[TAX.numbers(["a1", "a2", "B", "b1"])] = True
-    assert [TAX.nodes[v] for v in descend(dag, margins, taught)] == ["a2", "B", "a1"]
+    leads = way_leads(dag, margins, taught)
+    assert [TAX.nodes[v] for v in leads.argmax(axis=1)] == ["a2", "B", "a1"]
+
+
+def walk(dag, margins, taught):
+    """From the best root on to the best child, of nodes that lead to a label that was taught."""
+    below = [dag.children[dag.child_ptr[v] : dag.child_ptr[v + 1]] for v in range(len(taught))]
+
+    def leads(v):
+        return taught[v] or any(leads(c) for c in below[v])
+
+    v, nodes = None, [u for u in range(len(taught)) if dag.parent_ptr[u] == dag.parent_ptr[u + 1]]
+    while nodes := [u for u in nodes if leads(u)]:
+        best = max(nodes, key=lambda u: margins[u])
+        if v is not None and taught[v] and margins[best] <= 0:
+            break
+        v, nodes = best, below[best]
+    return v
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_largest_lead_is_where_a_walk_down_ends(seed):
+    rng = np.random.default_rng(seed)
+    edges = [(f"{rng.integers(0, j)}", f"{j}") for j in range(1, 12)]
+    more = [(p, c) for p, c in zip("0123", "6789", strict=True) if seed % 2 and (p, c) not in edges]
+    dag = Taxonomy.from_edges(edges + more).dag
+    taught = rng.random(12) < 0.5
+    taught[-1] = True
+    margins = rng.normal(size=(20, 12))
+    leads = way_leads(dag, margins, taught)
+    assert (leads.max(axis=1) >= 0).all() and np.isneginf(leads[:, ~taught]).all()
+    assert leads.argmax(axis=1).tolist() == [walk(dag, row, taught) for row in margins]
 
 
 def test_a_node_without_examples_stays_off(data):

@@ -154,7 +154,7 @@ class GraphM3(KernelClassifier):
         """Best score of a closed label set with a node minus that without, as `classes_` has them.
 
         With "loopy" and "trp" these are the sums of messages, an approximation. For one label per
-        sample the score of each label with its ancestors; (n,) if there are two.
+        sample the score of each label with its ancestors, less that of none; (n,) if there are two.
         """
         return super().decision_function(X)
 
@@ -200,13 +200,16 @@ class GraphM3(KernelClassifier):
         )
 
     def _alone(self, labels: np.ndarray) -> sp.csc_array:
-        """Which codes each label with its ancestors switches on: (n_blocks, n_labels)."""
+        """What takes outputs to scores of each label with its ancestors, (n_blocks, n_labels)."""
         alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[labels])
         sets = alone if self.taxonomy_ is None else self.taxonomy_.closure(alone)
         codes = self.graph_.start[:-1] + self.graph_.codes(sets.toarray())
         ptr = np.arange(len(labels) + 1) * self.graph_.n_edges
         shape = (self.graph_.n_blocks, len(labels))
-        return sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+        on = sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+        none = np.zeros((self.graph_.n_blocks, 1))
+        none[self.graph_.start[:-1]] = 1.0  # code 0 of every hyperedge
+        return sp.csc_array(on - sp.csc_array(none) @ np.ones((1, len(labels))))
 
 
 def _hyperedges(edges: Any, names: tuple[Any, ...], taxonomy: Taxonomy | None) -> list[list[int]]:

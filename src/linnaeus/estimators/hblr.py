@@ -307,8 +307,8 @@ class HBLR(LinearClassifier):
     ) -> Any:
         """Probabilities, one column for each of `classes_`.
 
-        With one label per sample they sum to 1. With binary links and one label per sample they are shares in the sum of the sigmoids. For
-        label sets a node has what `predict_node_proba` says.
+        With one label per sample they sum to 1: with binary links they are shares in the sum of
+        the sigmoids. For label sets a node has what `predict_node_proba` says.
 
         method : "plugin" (the means of the weights), "probit" (scores shrunk by how uncertain they
             are), or "monte_carlo" (the mean of `n_draws` draws of the scores)
