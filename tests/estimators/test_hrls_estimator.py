@@ -81,8 +81,9 @@ def test_forms_of_labels_and_certificates(data):
     X, y = data
     model = HierarchicalRLS(TAX).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
-    assert list(model.classes_) == list(TAX.nodes)
-    assert model.decision_function(X).shape == (90, len(TAX))
+    assert list(model.classes_) == sorted(TAX.leaves)
+    assert model.decision_function(X).shape == (90, 3)
+    assert model.class_scores(X).shape == (90, len(TAX)) == model.node_scores(X).shape
     assert 0 <= model.gap_ < 1e-12 and model.trace_[-1]["objective"] == model.objective_
     closed = TAX.closure(TAX.encode(y)).toarray()
     predicted = HierarchicalRLS(TAX).fit(X, closed).predict(X)
@@ -105,6 +106,7 @@ def test_descent_stops_where_labels_were_taught():
     margins[1, TAX.numbers(["B"])] = 1.0
     margins[1, TAX.numbers(["b1"])] = -1.0
     margins[2] = -1.0
+    margins[2, TAX.index("A")] = -0.5
     taught = np.zeros(len(TAX), dtype=bool)
     taught[TAX.numbers(["a1", "a2", "B", "b1"])] = True
     leads = way_leads(dag, margins, taught)

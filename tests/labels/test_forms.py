@@ -117,7 +117,7 @@ def decided(rule):
 
 def by_wrapping(rule, y):
     model = rule.fit(X, y)
-    return model.decide(model.decision_function(X)).toarray()
+    return model.decide(model.class_scores(X)).toarray()
 
 
 def partly(y):

@@ -319,16 +319,25 @@ MODELS = {
 }  # fmt: skip
 
 
-def answers(found, inputs):
-    """What an object, or each of a dictionary of objects, says about inputs; as JSON."""
+def answers(found, inputs, version=None):
+    """What an object, or each of a dictionary of objects, says about inputs; as JSON.
+
+    version : of the format; up to 2 scores and probabilities had a column for each class trained
+    """
     if inputs is None:
         return {}
     many = found if isinstance(found, dict) else {"": found}
     asked = inputs if isinstance(inputs[0], str) else np.array(inputs)
     return {
-        name: {way: _listed(getattr(one, way)(asked)) for way in ASKED if _can(one, way)}
+        name: {way: _listed(_way(one, way, version)(asked)) for way in ASKED if _can(one, way)}
         for name, one in many.items()
     }
+
+
+def _way(one, way, version):
+    trained = {"decision_function": "class_scores", "predict_proba": "class_probabilities"}
+    old = version is not None and version <= 2 and hasattr(one, trained.get(way, "-"))
+    return getattr(one, trained[way] if old else way)
 
 
 def _can(one, way):

@@ -94,7 +94,7 @@ class LinearClassifier(Classifier):
 
         Where several are answered and none does, see the parameter `empty`.
         """
-        check_is_fitted(self, self.kept)
+        check_is_fitted(self, "targets_")
         if self.targets_.one:
             columns = self.targets_.columns()
             best = [columns.best(self._both(S)).argmax(axis=1) for S in self._score_blocks(X)]
@@ -127,7 +127,7 @@ class LinearClassifier(Classifier):
 
     def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes that `classes_` names, by their columns of scores; and their places there."""
-        check_is_fitted(self, self.kept)
+        check_is_fitted(self, "targets_")
         if self.targets_.one and self.taxonomy_ is not None:
             place = np.asarray(self.targets_.columns().place)
             return place, np.arange(place.size)
