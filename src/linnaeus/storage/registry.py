@@ -149,7 +149,7 @@ def attributes(value: Any, tag: str) -> dict[str, Any]:
         key: fixed.get(key, kept)
         for key, kept in vars(value).items()
         if fixed.get(key) is not _GONE
-        and not isinstance(getattr_static(type(value), key, None), cached_property)
+        and not isinstance(getattr_static(type(value), key, None), cached_property | property)
     }
 
 
