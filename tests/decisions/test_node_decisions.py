@@ -149,10 +149,11 @@ def test_one_label_per_row_gives_the_best_specific_label():
     answer = rule.predict(X)
     assert answer.shape == y.shape and set(answer) <= set(TREE.leaves)
     assert (answer == y).mean() > 0.5
-    scores = rule.decision_function(X)
-    assert scores.shape == (len(X), len(TREE))
     leaves = LogisticRegression().fit(X, y).decision_function(X)
-    assert_array_equal(rule.decide(scores).toarray(), rule.decide(leaves).toarray())
+    assert_array_equal(rule.decision_function(X), leaves)
+    assert_array_equal(rule.class_scores(X), leaves)
+    nodes = lift(TREE, leaves, TREE.numbers(sorted(set(y))))
+    assert_array_equal(rule.decide(nodes).toarray(), rule.decide(leaves).toarray())
 
 
 def test_leaf_indicators_are_answered_over_leaves():

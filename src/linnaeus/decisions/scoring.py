@@ -78,13 +78,14 @@ def scored_names(estimator: Any, form: Form, own: bool = False) -> tuple[Any, ..
     nodes = getattr(getattr(_core(estimator), "taxonomy", None), "nodes", ())
     if n == 1 or (len(classes) == n != len(nodes)):
         return form.names
-    names = tuple(plain_names(classes))
-    if names == nodes:
+    trained = own_names(estimator)
+    names = tuple(plain_names(classes)) if trained is None else trained
+    if names in (nodes, (0, 1)):  # the latter are the values of every column
         return form.names
     named = form.names != tuple(range(n)) or form.names == nodes
     if not named or not set(names) <= set(form.names):  # else nodes, in an order of their own
         raise UserError(
-            f"y has {n} columns, but {type(estimator).__name__} has {len(classes)} classes that "
+            f"y has {n} columns, but {type(estimator).__name__} has {len(names)} classes that "
             f"are not named among them. Give a taxonomy that holds both, or fit it on this y."
         )
     return names
