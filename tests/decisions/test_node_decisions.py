@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from linnaeus import Taxonomy
 from linnaeus.decisions import Argmax, ClosedArgmax, RCut, SCut, Threshold, TopDownConsistent
 from linnaeus.errors import UserError
-from linnaeus.inference import closed_argmax
+from linnaeus.inference import closed_argmax, lift
 
 TREE = Taxonomy.from_edges([("a", "b"), ("a", "c"), ("c", "d"), ("c", "e"), ("x", "y"), ("x", "z")])
 DAG = Taxonomy.from_edges([*TREE.edges, ("b", "e"), ("x", "e")])
