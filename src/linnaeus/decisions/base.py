@@ -23,8 +23,9 @@ from linnaeus import storage
 from linnaeus.decisions import scoring
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
-from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
+from linnaeus.labels import Form, Labels, moved, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -36,7 +37,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     ----------
     estimator : a classifier with `decision_function` or `predict_proba`; not needed for
         `fit_scores` and `decide`
-    taxonomy : the taxonomy, where labels are its nodes
+    taxonomy : the taxonomy, where labels are its nodes; "infer" makes it from paths
     cv : number of folds for held-out scores, a splitter, a list of (train, test) row numbers,
         or "prefit": the estimator is fitted already, and `fit` is given held-out data
     random_state : seed of the folds
@@ -45,10 +46,11 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     ----------
     estimator_ : the classifier, fitted on all rows
     classes_ : the labels, one per column of `decide` and `decision_function`
+    taxonomy_ : the taxonomy, as given or inferred
     """
 
     estimator: Any
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     cv: Any
     random_state: Any
 
@@ -86,6 +88,19 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
+    def _taught(self, y: Any) -> Labels:
+        """Labels to learn from, over the taxonomy that is known from now on."""
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        return taught(y, self.taxonomy_)
+
+    def _known(self) -> Taxonomy | None:
+        """The taxonomy: that of the labels taught, before that as given."""
+        found: Any = getattr(self, "taxonomy_", self.taxonomy)
+        if is_inferred(found):
+            raise UserError("taxonomy='infer' needs labels that are paths: call fit first.")
+        known: Taxonomy | None = found
+        return known
+
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
@@ -102,17 +117,18 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         self.score_method_ = scoring.score_method(self.estimator)
-        given = taught(y, self.taxonomy)
+        given = self._taught(y)
         form, (Y, target) = given.form, self._target(given)
         X, target = indexable(X, target)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
-        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, target)
+        unfitted = None if prefit else scoring.told(self.estimator, self.taxonomy_)
+        self.estimator_ = self.estimator if unfitted is None else clone(unfitted).fit(X, target)
         columns = scoring.scored_names(self.estimator_, form)
         self._remember(form, columns, scoring.closing_taxonomy(self.estimator_))
         if self._learns():
-            at, scores = self._held_out(X, target, prefit)
+            at, scores = self._held_out(X, target, unfitted)
             self._learn(self._checked(scores), self._truth(form, Y)[at])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -128,7 +144,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Labels without a column are left out, unless their ancestors are decided on.
         """
         matrix = rows.as_matrix(scores)
-        given = taught(Y, self.taxonomy)
+        given = self._taught(Y)
         form, (indicator, _) = given.form, self._target(given)
         if matrix.shape[0] != indicator.shape[0]:
             raise UserError(
@@ -140,7 +156,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             form,
             self._columns_of(n_columns, form)
             if columns is None
-            else checked_columns(columns, n_columns, self.taxonomy),
+            else checked_columns(columns, n_columns, self._known()),
         )
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
@@ -154,25 +170,25 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
-        if form.kind == "one" and self.taxonomy is None:
+        if form.kind == "one" and self._known() is None:
             self.classes_ = np.array(self.names_, dtype=form.like.dtype)
         else:
-            self.classes_ = name_array(self.names_)
+            self.classes_ = form.shown(self.names_)
 
     def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
         truth = moved(Y, form.names, self.names_)
         return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
-        self, X: Any, target: Any, prefit: bool
+        self, X: Any, target: Any, unfitted: Any
     ) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
         """The rows with held-out scores, and these."""
-        if prefit:
+        if unfitted is None:
             scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
         found = scoring.out_of_fold(
-            self.estimator, X, target, splits, self.columns_,
+            unfitted, X, target, splits, self.columns_,
             lambda fitted: scoring.scored_names(fitted, self.form_),
         )  # fmt: skip
         at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
@@ -180,7 +196,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     def _columns_of(self, n_columns: int, form: Form | None) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix."""
-        tax = self.taxonomy
+        tax = self._known()
         known = [form.names] if form is not None and form.kind != "one" else []
         known += [tax.nodes, tax.leaves] if tax is not None else [form.names] if form else []
         for names in known:
@@ -211,14 +227,16 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """Label sets in the form that was taught; where that is one label, the best decided on."""
         scores = self._scores(X)
         if self.form_.kind != "one":
-            return self.form_.answer(self.decide(scores), self.names_)
-        best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
-        return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+            said = self.form_.answer(self.decide(scores), self.names_)
+        else:
+            best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
+            said = self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+        return self.form_.finished(said, self._known(), X)
 
     def decision_function(self, X: Any) -> rows.FloatArray:
         """The scores of the estimator, one column per class; (n,) for two exclusive classes."""
         scores = self._prepared(self._scores(X))
-        if self.form_.kind == "one" and self.taxonomy is None and scores.shape[1] == 2:
+        if self.form_.kind == "one" and self._known() is None and scores.shape[1] == 2:
             return (scores[:, 1] - scores[:, 0]) / 2
         return scores
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from linnaeus import storage
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import settled
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -25,7 +28,7 @@ TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators; `classes` says of which nodes: the "leaves", or all "nodes"."""
 
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     classes: str
     fit_intercept: bool
     intercept_scaling: float
@@ -33,12 +36,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state: Any
     several = True  # whether a sample may have several labels
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "predict" in vars(cls):
+            cls.predict = _as_taught(cls.predict)
+
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
+        self.classes_ = self.targets_.classes()
         return self._columns(Y)
 
     def _adjusted(
@@ -101,6 +110,20 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
+
+
+def _as_taught(predict: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that says in names what `predict` says, made to say it as it was taught.
+
+    As paths, as numbers, or as a data frame whose rows are called like those of X.
+    """
+
+    @functools.wraps(predict)
+    def answer(self: Any, X: Any, *more: Any, **options: Any) -> Any:
+        said = predict(self, X, *more, **options)
+        return self.targets_.form.finished(said, self.taxonomy_, X)
+
+    return answer
 
 
 def check_positive(**values: float) -> None:

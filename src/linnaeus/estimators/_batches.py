@@ -46,11 +46,9 @@ def flat_labels(
 
 
 def node_labels(
-    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None
+    y: Any, taxonomy: Taxonomy, classes: Any, old: _targets.Targets | None
 ) -> tuple[_targets.Targets, sp.csr_array]:
     """A batch over the leaves of a taxonomy; inner nodes that were classes once remain classes."""
-    if not isinstance(taxonomy, Taxonomy):
-        _targets.learn(y, taxonomy, "leaves")  # refuses it
     names = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
     if old is not None:
         if old.taxonomy is None:

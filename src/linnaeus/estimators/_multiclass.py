@@ -22,7 +22,7 @@ class Multiclass(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         *,
         fit_intercept: bool = True,

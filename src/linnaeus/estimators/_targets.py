@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 
 from linnaeus.errors import UserError
 from linnaeus.inference import repair
-from linnaeus.labels import Form, moved, name_array, parse
+from linnaeus.labels import Form, moved, parse
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -39,7 +39,7 @@ class Targets(NamedTuple):
         """The classes as an array, in the type in which the labels came."""
         if self.one and self.taxonomy is None:
             return np.array(self.names, dtype=self.form.like.dtype)
-        return name_array(self.names)
+        return self.form.shown(self.names)
 
 
 def learn(
@@ -53,10 +53,6 @@ def learn(
         raise UserError("This estimator requires y to be passed, but the target y is None.")
     if classes not in ("leaves", "nodes"):
         raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
-    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
-        raise UserError(
-            f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
-        )
     labels = parse(y, taxonomy)
     if labels.column:
         column_or_1d(y, warn=True)  # scikit-learn's own warning

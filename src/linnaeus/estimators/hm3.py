@@ -94,7 +94,7 @@ class HM3(LinearOrKernel):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "delta",
         kernel: Any = "linear",
@@ -203,7 +203,7 @@ class HM3(LinearOrKernel):
 
     def _forest(self, n_columns: int) -> Taxonomy:
         """The taxonomy; without one, roots alone."""
-        return Taxonomy.flat(range(n_columns)) if self.taxonomy is None else self.taxonomy
+        return Taxonomy.flat(range(n_columns)) if self.taxonomy_ is None else self.taxonomy_
 
     def _keep(self, fitted: Fitted) -> None:
         self.slack_ = fitted.slack

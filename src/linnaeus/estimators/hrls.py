@@ -55,7 +55,7 @@ class HierarchicalRLS(KernelClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         kernel: Any = "linear",
         *,

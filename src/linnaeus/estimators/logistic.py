@@ -43,7 +43,7 @@ class FlatLogistic(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         classes: str = "leaves",
         *,

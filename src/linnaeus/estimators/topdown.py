@@ -98,7 +98,7 @@ class TopDown(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         local: str = "binary",
         loss: str | None = None,
@@ -188,20 +188,21 @@ class TopDown(LinearClassifier):
         self.threshold_: Any = 0.0
         if not self._learns_to_stop():
             self.threshold_ = float(self.stop)
-        elif self.taxonomy is not None:
+        elif self.taxonomy_ is not None:
             self._learn_threshold(X, below, weight, dtype, seed)
         return self._train(X, below, weight, dtype, seed)
 
     def _check_stop(self) -> None:
-        names = self.targets_.form.names
+        form = self.targets_.form
         partial = f"stop={self.stop!r}" if self.stop else "decode='signs'"
         may = bool(self.stop) or self.decode == "signs"
-        if may and self.taxonomy is not None and self.targets_.form.kind != "one":
-            missing = set(self.taxonomy.nodes) - set(names)
+        if may and self.taxonomy_ is not None and (form.kind != "one" or form.codes):
+            missing = set(self.taxonomy_.nodes) - set(form.codes or form.columns)
             if missing:
                 raise UserError(
                     f"{partial} may predict inner nodes like {min(missing, key=str)!r}, "
-                    f"but y has columns for leaves only. Give an indicator over taxonomy.nodes."
+                    f"but y has {'numbers' if form.codes else 'columns'} for leaves only. Give "
+                    f"names of nodes, or an indicator over taxonomy.nodes."
                 )
 
     def _decoder(self, grown: Taxonomy) -> _topdown_decode.Decoder:

@@ -21,9 +21,12 @@ def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:
     return forms.to_lists(Y, taxonomy.nodes)
 
 
-def encode(taxonomy: Taxonomy, labels: Any) -> sp.csr_array:
+def encode(taxonomy: Taxonomy, labels: Any, classes: Any = None) -> sp.csr_array:
     """Labels, understood already or not, as an indicator over all nodes."""
-    given = labels if isinstance(labels, forms.Labels) else forms.parse(labels, taxonomy)
+    if classes is None:
+        given = forms.parse(labels, taxonomy)
+    else:
+        given = forms.named(labels, classes, taxonomy)
     Y = given.Y
     if given.numbers is None:
         return Y
