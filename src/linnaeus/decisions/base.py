@@ -8,7 +8,7 @@ threshold, a number of labels) it learns on scores of examples that the classifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.inferring import is_inferred, settled
+from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -240,6 +241,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             return (scores[:, 1] - scores[:, 0]) / 2
         return scores
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
+
     def _scores(self, X: Any) -> rows.FloatArray:
         check_is_fitted(self, "estimator_")
         return scoring.score_matrix(self.estimator_, X, len(self.columns_))
@@ -289,6 +294,21 @@ def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
     if given.column:
         column_or_1d(y, warn=True)
     return given
+
+
+def accuracy(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, score: Callable[..., float]
+) -> float:
+    """scikit-learn's `score`; for lists and paths, which it does not know, in their sense."""
+    check_is_fitted(estimator)
+    form: Form = getattr(estimator, "form_", None) or estimator.targets_.form
+    if form.kind != "lists" and form.layout is None:
+        return score(X, y, sample_weight)
+    taxonomy = estimator.taxonomy_
+    inferred = is_inferred(estimator.taxonomy)
+    given, said = (parse(Y, taxonomy, inferred) for Y in (y, estimator.predict(X)))
+    right = same_sets(taxonomy, given, said)
+    return float(np.average(right, weights=sample_weight))
 
 
 def checked_columns(

@@ -17,6 +17,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
 from linnaeus import storage
+from linnaeus.decisions.base import accuracy
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.taxonomy import Taxonomy
@@ -100,6 +101,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
 
     def save(self, path: str | Path) -> None:
         """Write the estimator as a directory, fitted or not; read it with `linnaeus.load`."""

@@ -14,7 +14,7 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.labels.form import Form
 from linnaeus.labels.indicators import moved, zero_one
 from linnaeus.labels.names import by_kind, is_missing, missing, name_array, places, plain_names
-from linnaeus.labels.paths import walked
+from linnaeus.labels.paths import read_lists, walked
 from linnaeus.labels.reading import Nodes, Read, read, read_paths
 
 
@@ -45,7 +45,7 @@ def parse(y: Any, taxonomy: Nodes | None = None, paths: bool = False) -> Labels:
     if found.kind in ("lists", "paths"):
         if taxonomy is None:
             raise _needs_taxonomy(found)
-        return _lists(found, taxonomy) if found.kind == "lists" else _paths(found, taxonomy)
+        return _nested(found, taxonomy) if found.kind == "lists" else _paths(found, taxonomy)
     return _indicator(found, taxonomy)
 
 
@@ -139,6 +139,20 @@ def _needs_taxonomy(found: Read) -> UserError:
         f"Lists of labels (the first is {shorten(found.content[0])}) need a taxonomy, which says "
         f"what the labels are. Give one, or make an indicator of 0 and 1."
     )
+
+
+def _nested(found: Read, taxonomy: Nodes) -> Labels:
+    """Lists of labels; or paths, if some label is a title only, and all rows are paths."""
+    try:
+        return _lists(found, taxonomy)
+    except UserError as error:
+        rows = found.content
+        if not taxonomy.titles or any(isinstance(row, set | frozenset) for row in rows):
+            raise
+        try:
+            return _paths(Read("paths", read_lists(rows, several=False)), taxonomy)
+        except UserError:
+            raise error from None
 
 
 def _lists(found: Read, taxonomy: Nodes) -> Labels:
@@ -260,6 +274,11 @@ class _Entries(NamedTuple):
                 f"Row {self.row(name)}: {shorten(name)} is not a node of the taxonomy, but "
                 f"{shorten(name.strip())} is. Strip the blanks around the label."
             )
+        elif isinstance(name, str) and not name.strip():
+            said = (
+                f"Row {self.row(name)}: {shorten(name)} is an empty text, no label. Leave it out; "
+                f"what fills up paths to one width comes at their ends."
+            )
         elif type(name) is int:
             k = taxonomy.leaf_numbers.size
             said += (
@@ -268,8 +287,8 @@ class _Entries(NamedTuple):
             )
         elif alike := [v for v, title in taxonomy.titles.items() if title == name]:
             said += (
-                f" It is the title of {shorten(alike)}: give one of these, or rows of paths that "
-                f"are padded to one width."
+                f" It is the title of {shorten(alike)}: give one of these, or whole paths from a "
+                f"root down."
             )
         return UserError(said)
 

@@ -51,7 +51,8 @@ class Layout(NamedTuple):
     def answer(self, names: Sequence[Any], taxonomy: Hierarchy) -> Any:
         """Nodes, one per row or a list of them, as paths in this layout."""
         known: dict[Any, list[Any]] = {}
-        flat = [v for row in names for v in row] if self.several else list(names)
+        names = names if self.several else plain_names(names)
+        flat = [v for row in names for v in row] if self.several else names
         for name in flat:
             if name not in known:
                 known[name] = self._path(name, taxonomy)
@@ -60,7 +61,7 @@ class Layout(NamedTuple):
         if not self.several:
             rows: list[Any] = [padded[v].copy() for v in names]
             return rows if self.array is None else _array(rows, self.array, (len(rows), width))
-        rows = [[padded[v].copy() for v in row] for row in names]
+        rows = [[padded[v].copy() for v in _ends(row, known)] for row in names]
         if self.array is None:
             return rows
         most = max(map(len, rows), default=0)
@@ -75,6 +76,12 @@ class Layout(NamedTuple):
         path = path[-1::-1] if self.top or len(path) == 1 else path[-2::-1]
         named = [taxonomy.titles.get(v, v) for v in path] if self.titles else path
         return [int(v) for v in named] if self.whole else named
+
+
+def _ends(names: Sequence[Any], path: Mapping[Any, list[Any]]) -> list[Any]:
+    """The nodes whose paths go not on to another one: a path says all that is above it."""
+    passed = {tuple(path[v][:i]) for v in names for i in range(len(path[v]))}
+    return [v for v in names if tuple(path[v]) not in passed]
 
 
 def _array(rows: list[Any], kind: Any, shape: tuple[int, ...]) -> npt.NDArray[Any]:

@@ -88,7 +88,8 @@ def read_paths(y: Any) -> Read:
 def _described(y: Any) -> str:
     if sp.issparse(y) or np.ndim(y) > 1 or frames.is_frame(y):
         return "an indicator"
-    return f"one label per row (the first is {shorten(y[0])})" if len(y) else "none"
+    first = plain_names(y[:1])
+    return f"one label per row (the first is {shorten(first[0])})" if first else "none"
 
 
 def _is_bits_only(values: npt.NDArray[Any]) -> bool:
