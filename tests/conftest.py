@@ -1,5 +1,6 @@
 """What all tests share. Set the folder of compiled loops before anything imports them."""
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -35,6 +36,20 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "golden_file" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """What a file leaves (thousands of tests, compiled loops) is no garbage: collect without it.
+
+    Code that measures its cost collects garbage first, which takes a second in so large a process.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
+def pytest_collection_finish():
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
