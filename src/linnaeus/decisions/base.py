@@ -8,7 +8,7 @@ threshold, a number of labels) it learns on scores of examples that the classifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,6 +32,8 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
+from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -43,7 +45,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     ----------
     estimator : a classifier with `decision_function` or `predict_proba`; not needed for
         `fit_scores` and `decide`
-    taxonomy : the taxonomy, where labels are its nodes
+    taxonomy : the taxonomy, where labels are its nodes; "infer" makes it from paths
     cv : number of folds for held-out scores, a splitter, a list of (train, test) row numbers,
         or "prefit": the estimator is fitted already, and `fit` is given held-out data
     random_state : seed of the folds
@@ -55,10 +57,11 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         seen in training, sorted; else the columns of `y`, or all nodes
     columns_, names_ : the labels that are scored, and those decided on, one per column of what
         `decide` takes and of what it gives
+    taxonomy_ : the taxonomy, as given or inferred
     """
 
     estimator: Any
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     cv: Any
     random_state: Any
 
@@ -96,6 +99,19 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
+    def _taught(self, y: Any) -> Labels:
+        """Labels to learn from, over the taxonomy that is known from now on."""
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        return taught(y, self.taxonomy_)
+
+    def _known(self) -> Taxonomy | None:
+        """The taxonomy: that of the labels taught, before that as given."""
+        found: Any = getattr(self, "taxonomy_", self.taxonomy)
+        if is_inferred(found):
+            raise UserError("taxonomy='infer' needs labels that are paths: call fit first.")
+        known: Taxonomy | None = found
+        return known
+
     def fit(self, X: Any, y: Any, **params: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
@@ -116,18 +132,19 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             )
         params = self._fit_params(params)
         self.score_method_ = scoring.score_method(self.estimator)
-        given = taught(y, self.taxonomy)
+        given = self._taught(y)
         form, (Y, target) = given.form, self._target(given)
         X, target = indexable(X, scoring.readable(self.estimator, target))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
-        fitted = self.estimator if prefit else clone(self.estimator).fit(X, target, **params)
-        self.estimator_, own = fitted, scoring.has_own_scores(fitted, self.taxonomy)
+        unfitted = None if prefit else scoring.told(self.estimator, self.taxonomy_)
+        fitted = self.estimator if unfitted is None else clone(unfitted).fit(X, target, **params)
+        self.estimator_, own = fitted, scoring.has_own_scores(fitted, self.taxonomy_)
         columns = scoring.scored_names(fitted, form, own)
         self._remember(form, columns, scoring.closing_taxonomy(fitted))
         if self._learns():
-            at, scores = self._held_out(X, target, prefit, params)
+            at, scores = self._held_out(X, target, unfitted, params)
             self._learn(self._checked(scores), self._truth(form, Y)[at])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
@@ -156,7 +173,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Labels without a column are left out, unless their ancestors are decided on.
         """
         matrix = rows.as_matrix(scores)
-        given = taught(Y, self.taxonomy)
+        given = self._taught(Y)
         form, (indicator, _) = given.form, self._target(given)
         if matrix.shape[0] != indicator.shape[0]:
             raise UserError(
@@ -168,7 +185,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             form,
             self._columns_of(n_columns, form)
             if columns is None
-            else checked_columns(columns, n_columns, self.taxonomy),
+            else checked_columns(columns, n_columns, self._known()),
         )
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
@@ -186,24 +203,36 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The labels that users see; without an estimator those that are decided on."""
-        one, fitted = self.form_.kind == "one", getattr(self, "estimator_", None)
-        if one and fitted is not None and hasattr(fitted, "classes_"):
-            return np.asarray(fitted.classes_)
-        names = self.names_ if fitted is None else self.form_.names
-        if one and (self.taxonomy is None or fitted is not None):
-            return np.array(names, dtype=self.form_.like.dtype)
-        return name_array(names)
+        form, names = self.form_, self._shown_names()
+        if form.codes or form.layout is not None or form.kind != "one":
+            return form.shown(names)
+        plain = self._known() is None or hasattr(self, "estimator_")
+        return np.array(names, dtype=form.like.dtype if plain else None)
 
-    def _shown(self) -> Columns:
-        """The columns of `classes_`, given those of the labels decided on."""
-        names, tax = self.names_, self.taxonomy
-        shown = tuple(plain_names(self.classes_))
+    def _shown_names(self) -> tuple[Any, ...]:
+        """The same by their names."""
+        tax, fitted = self._known(), getattr(self, "estimator_", None)
+        if fitted is None:
+            return self.names_
+        if tax is not None and self.form_.layout is not None:
+            return tax.nodes
+        return self._labels() if self.form_.kind == "one" else self.form_.columns
+
+    def _labels(self) -> tuple[Any, ...]:
+        """The labels of which one is answered: those that the estimator has seen."""
+        return tuple(plain_names(getattr(self.estimator_, "classes_", self.form_.names)))
+
+    def _columns_for(self, shown: tuple[Any, ...]) -> Columns:
+        """The columns of some labels, given those of the labels decided on."""
+        names, tax = self.names_, self._known()
         if names == shown:
             return Columns()
-        if tax is not None and self.form_.kind != "one":
-            return Columns.of_nodes(tax, tax.numbers(names), tax.numbers(shown))
         place = {name: j for j, name in enumerate(names)}
-        return Columns(np.array([place[name] for name in shown]))
+        if self.form_.kind == "one" and all(name in place for name in shown):
+            return Columns(np.array([place[name] for name in shown]))
+        if tax is None:
+            return Columns(np.array([place[name] for name in shown]))
+        return Columns.of_nodes(tax, tax.numbers(names), tax.numbers(shown))
 
     @property
     def _own(self) -> bool:
@@ -215,15 +244,15 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
-        self, X: Any, target: Any, prefit: bool, params: dict[str, Any]
+        self, X: Any, target: Any, unfitted: Any, params: dict[str, Any]
     ) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
         """The rows with held-out scores, and these."""
-        if prefit:
+        if unfitted is None:
             scores = self._scores(X)
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
         found = scoring.out_of_fold(
-            self.estimator, X, target, splits, self.columns_,
+            unfitted, X, target, splits, self.columns_,
             lambda fitted: scoring.scored_names(fitted, self.form_, self._own),
             own=self._own, params=params,
         )  # fmt: skip
@@ -232,7 +261,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     def _columns_of(self, n_columns: int, form: Form | None) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix."""
-        tax = self.taxonomy
+        tax = self._known()
         known = [form.names] if form is not None and form.kind != "one" else []
         known += [tax.nodes, tax.leaves] if tax is not None else [form.names] if form else []
         for names in known:
@@ -266,22 +295,26 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """
         scores = self._scores(X)
         if self.form_.kind != "one":
-            return self.form_.answer(self.decide(scores), self.names_)
+            said = self.form_.answer(self.decide(scores), self.names_)
+            return self.form_.finished(said, self._known(), X)
         names, among = self._answers()
         best = [
             _best(block[:, among], self._specific(on)[:, among])
             for block, on in self._blocks(scores)
         ]
-        return names[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+        said = names[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+        return self.form_.finished(said, self._known(), X)
 
     def _answers(self) -> tuple[npt.NDArray[Any], Any]:
         """The labels of which one is answered, and their columns among those decided on."""
-        place = self._shown().place
-        return self.classes_, slice(None) if place is None else place
+        labels = self._labels()
+        place = self._columns_for(labels).place
+        names = np.asarray(getattr(self.estimator_, "classes_", name_array(labels)))
+        return names, slice(None) if place is None else place
 
     def decision_function(self, X: Any) -> rows.FloatArray:
         """The scores of the estimator, one column per class; (n,) for two exclusive classes."""
-        scores = self._shown().best(self._prepared(self._scores(X)))
+        scores = self._columns_for(self._shown_names()).best(self._prepared(self._scores(X)))
         if self.form_.kind == "one" and scores.shape[1] == 2:
             return halved(scores) / 2
         return scores
@@ -289,6 +322,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def class_scores(self, X: Any) -> rows.FloatArray:
         """The scores that `decide` takes, one column for each of `columns_`."""
         return self._scores(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
 
     def _scores(self, X: Any) -> rows.FloatArray:
         check_is_fitted(self, "estimator_")
@@ -339,6 +376,21 @@ def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
     if given.column:
         column_or_1d(y, warn=True)
     return given
+
+
+def accuracy(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, score: Callable[..., float]
+) -> float:
+    """scikit-learn's `score`; for lists and paths, which it does not know, in their sense."""
+    check_is_fitted(estimator)
+    form: Form = getattr(estimator, "form_", None) or estimator.targets_.form
+    if form.kind != "lists" and form.layout is None:
+        return score(X, y, sample_weight)
+    taxonomy = estimator.taxonomy_
+    inferred = is_inferred(estimator.taxonomy)
+    given, said = (parse(Y, taxonomy, inferred) for Y in (y, estimator.predict(X)))
+    right = same_sets(taxonomy, given, said)
+    return float(np.average(right, weights=sample_weight))
 
 
 def checked_columns(

@@ -47,7 +47,7 @@ class TopDownConsistent(NodeDecision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         decision: Decision | None = None,
         threshold: float = 0.0,
         mode: str = "down",

@@ -27,12 +27,13 @@ class NodeDecision(Decision):
     lift: str | None
 
     def _tax(self) -> Taxonomy:
-        if self.taxonomy is None:
+        taxonomy = self._known()
+        if taxonomy is None:
             raise UserError(
                 f"{type(self).__name__} needs a taxonomy, since its label sets are closed under "
                 f"'parent of'. Give taxonomy=..."
             )
-        return self.taxonomy
+        return taxonomy
 
     def _target(self, given: Labels) -> tuple[sp.csr_array, Any]:
         """Label sets closed upwards; the estimator learns them so where they are over nodes."""

@@ -25,6 +25,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference import rows
 from linnaeus.labels import Form, parse, plain_names
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
@@ -75,7 +76,7 @@ def scored_names(estimator: Any, form: Form, own: bool = False) -> tuple[Any, ..
     classes = getattr(estimator, "classes_", form.names)
     if form.kind == "one":
         return tuple(plain_names(classes))
-    nodes = getattr(getattr(_core(estimator), "taxonomy", None), "nodes", ())
+    nodes = getattr(_taxonomy(estimator), "nodes", ())
     if n == 1 or (len(classes) == n != len(nodes)):
         return form.names
     trained = own_names(estimator)
@@ -93,10 +94,25 @@ def scored_names(estimator: Any, form: Form, own: bool = False) -> tuple[Any, ..
 
 def closing_taxonomy(estimator: Any) -> Taxonomy | None:
     """The taxonomy of a model that scores all its nodes and learns from sets closed upwards."""
+    taxonomy = _taxonomy(estimator)
+    every_node = getattr(_core(estimator), "classes", None) == "nodes"
+    return taxonomy if every_node and isinstance(taxonomy, Taxonomy) else None
+
+
+def _taxonomy(estimator: Any) -> Any:
+    """The taxonomy of a classifier, if it has one."""
     core = _core(estimator)
-    taxonomy = getattr(core, "taxonomy", None)
-    every_node = getattr(core, "classes", None) == "nodes" and isinstance(taxonomy, Taxonomy)
-    return taxonomy if every_node else None
+    return getattr(core, "taxonomy_", getattr(core, "taxonomy", None))
+
+
+def told(estimator: Any, taxonomy: Taxonomy | None) -> Any:
+    """A new copy of a classifier; where it is to infer a taxonomy, that is this one."""
+    copy = clone(estimator)
+    unknown = [
+        name for name, value in copy.get_params().items()
+        if name.rpartition("__")[2] == "taxonomy" and is_inferred(value)
+    ]  # fmt: skip
+    return copy.set_params(**dict.fromkeys(unknown, taxonomy))
 
 
 def score_matrix(estimator: Any, X: Any, n_columns: int, own: bool = False) -> rows.FloatArray:

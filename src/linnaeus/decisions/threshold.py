@@ -32,7 +32,7 @@ class Threshold(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         threshold: Any = 0.0,
         at_least_one: bool = False,
         cv: Any = 5,

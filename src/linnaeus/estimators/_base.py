@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linnaeus import storage
+from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
 from linnaeus.labels import name_array
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import settled
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -28,7 +31,7 @@ TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators; `classes` says of which nodes: the "leaves", or all "nodes"."""
 
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     classes: str
     fit_intercept: bool
     intercept_scaling: float
@@ -44,7 +47,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The labels, one for each column of `decision_function` and `predict_proba`.
 
         For one label per sample those seen in training, sorted; for label sets the columns of `y`,
-        or all nodes of the taxonomy in their order.
+        or all nodes of the taxonomy in their order; for paths all nodes.
         """
         return self.targets_.classes()
 
@@ -54,13 +57,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = self.targets_.names
         return name_array(names[1:] if self.targets_.binary else names)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "predict" in vars(cls):
+            cls.predict = _as_taught(cls.predict)
+
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
         check_choice("empty", self.empty, ("best", "none"))
-        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
-        self.taxonomy_ = self.taxonomy
         return self._columns(Y)
 
     def _adjusted(
@@ -80,7 +88,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         An inner node that is a column has the best score of the classes at or below it.
         """
-        return self._halved(self._label_scores(X))
+        check_is_fitted(self, "targets_")
+        if not (self.targets_.one and self.targets_.by_path):
+            return self._halved(self._label_scores(X))
+        columns = self.targets_.columns()
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
 
     def node_scores(self, X: Any) -> np.ndarray:
         """Scores of all nodes, (n, n_nodes) in their order, whatever the form of `y`.
@@ -101,9 +113,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
 
     def _label_scores(self, X: Any) -> np.ndarray:
-        """Scores with a column for each of `classes_`, also for two."""
+        """Scores of the labels of which one is answered, also for two; else of `classes_`."""
         check_is_fitted(self, "targets_")
-        columns = self.targets_.columns()
+        columns = self.targets_.label_columns() if self.targets_.one else self.targets_.columns()
         return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
 
     def _both(self, scores: np.ndarray) -> np.ndarray:
@@ -114,7 +126,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The scores of two exclusive labels as one."""
         if self.targets_.binary:
             return scores[:, 1]
-        return halved(scores) if self.targets_.one else scores
+        return halved(scores) if self.targets_.one and not self.targets_.by_path else scores
 
     def _best(self, scores: np.ndarray) -> np.ndarray:
         """The class of each row with the highest score, of those that were labels in training."""
@@ -170,6 +182,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=4,
             )
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
+
     def save(self, path: str | Path) -> None:
         """Write the estimator as a directory, fitted or not; read it with `linnaeus.load`."""
         storage.save(self, path)
@@ -185,6 +201,20 @@ def stacked(blocks: Iterator[np.ndarray]) -> np.ndarray:
     """Blocks of rows as one array; a single one is not copied."""
     parts = list(blocks)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _as_taught(predict: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that says in names what `predict` says, made to say it as it was taught.
+
+    As paths, as numbers, or as a data frame whose rows are called like those of X.
+    """
+
+    @functools.wraps(predict)
+    def answer(self: Any, X: Any, *more: Any, **options: Any) -> Any:
+        said = predict(self, X, *more, **options)
+        return self.targets_.form.finished(said, self.taxonomy_, X)
+
+    return answer
 
 
 def check_positive(**values: float) -> None:

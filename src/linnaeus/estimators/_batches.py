@@ -46,11 +46,9 @@ def flat_labels(
 
 
 def node_labels(
-    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None
+    y: Any, taxonomy: Taxonomy, classes: Any, old: _targets.Targets | None
 ) -> tuple[_targets.Targets, sp.csr_array]:
     """A batch over the leaves of a taxonomy; inner nodes that were classes once remain classes."""
-    if not isinstance(taxonomy, Taxonomy):
-        _targets.learn(y, taxonomy, "leaves")  # refuses it
     names = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
     if old is not None:
         if old.taxonomy is None:
@@ -108,8 +106,9 @@ def joined(
     given = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
     place |= {name: number[name] for name in given if name in number}
     names = tuple(by_kind(place))
-    like = name_array([*names, *new.form.like])[:0]  # as wide as the longest
-    like = like.astype(object) if new.form.like.dtype == object else like
+    like = new.form.like
+    if like.dtype != object and not new.form.codes:
+        like = name_array(names)[:0]  # as wide as the longest
     form = new.form._replace(names=names, like=like)
     return new._replace(form=form, shown=np.array([place[name] for name in names]))
 
@@ -118,7 +117,7 @@ def _places(targets: _targets.Targets) -> dict[Any, int]:
     """The class of every label that users see, where there is one per sample."""
     if not targets.one or targets.taxonomy is None:
         return {}
-    return dict(zip(targets.form.names, targets.columns().place.tolist(), strict=True))
+    return dict(zip(targets.form.names, targets.label_columns().place.tolist(), strict=True))
 
 
 def changed(old: _targets.Targets, new: _targets.Targets) -> bool:

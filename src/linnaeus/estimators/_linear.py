@@ -96,9 +96,9 @@ class LinearClassifier(Classifier):
         """
         check_is_fitted(self, "targets_")
         if self.targets_.one:
-            columns = self.targets_.columns()
+            columns = self.targets_.label_columns()
             best = [columns.best(self._both(S)).argmax(axis=1) for S in self._score_blocks(X)]
-            return self.classes_[np.concatenate(best)]
+            return self.targets_.labels()[np.concatenate(best)]
         decided, best = [], []
         for scores in self._score_blocks(X):
             decided.append(self._positive(scores))
@@ -128,10 +128,7 @@ class LinearClassifier(Classifier):
     def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes that `classes_` names, by their columns of scores; and their places there."""
         check_is_fitted(self, "targets_")
-        if self.targets_.one and self.taxonomy_ is not None:
-            place = np.asarray(self.targets_.columns().place)
-            return place, np.arange(place.size)
-        number = {name: j for j, name in enumerate(self.targets_.form.names)}
+        number = {name: j for j, name in enumerate(self.targets_.shown_names())}
         numbers = np.array([number.get(name, -1) for name in self.targets_.names])
         place = np.flatnonzero(numbers >= 0)
         return place, numbers[place]
@@ -262,6 +259,9 @@ class Independent(LinearClassifier):
         With one label per sample they sum to 1: the shares in the sum of the sigmoids. With several
         a node has the probability of the best class at or below it.
         """
+        check_is_fitted(self, "targets_")
+        if self.targets_.one and self.targets_.by_path:
+            return np.asarray(self.targets_.columns().total(self.class_probabilities(X)))
         return self._probabilities(self._label_scores(X))
 
     def class_probabilities(self, X: Any) -> np.ndarray:

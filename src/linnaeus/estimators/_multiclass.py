@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier
@@ -21,7 +22,7 @@ class Multiclass(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         *,
         fit_intercept: bool = True,
@@ -70,7 +71,8 @@ class Exclusive(Multiclass):
         With one label per sample they sum to 1. For label sets a node has the sum over the classes
         at or below it.
         """
-        if self.targets_.one:
+        check_is_fitted(self, "targets_")
+        if self.targets_.one and not self.targets_.by_path:
             return self._probabilities(self._label_scores(X))
         return np.asarray(self.targets_.columns().total(self.class_probabilities(X)))
 

@@ -21,10 +21,12 @@ from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked, above
 from linnaeus.estimators._running_sizes import RunningSizes
+from linnaeus.labels import parse
 from linnaeus.solvers.online import perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse
@@ -228,13 +230,14 @@ class Online(Ranked):
         return result
 
     def _batch_labels(
-        self, y: Any, n: int, classes: Any, taxonomy: Taxonomy | None, first: bool
+        self, y: Any, n: int, classes: Any, taxonomy: Any, first: bool
     ) -> sp.csr_array:
         """The labels of a batch over all classes; what is new about classes is taken in."""
-        if first:
-            taxonomy = self.taxonomy if taxonomy is None else taxonomy
-        elif taxonomy is None:
-            taxonomy = self.taxonomy_
+        if taxonomy is None:
+            taxonomy = self.taxonomy if first else self.taxonomy_
+        taxonomy, y = settled(taxonomy, y)
+        if is_inferred(self.taxonomy):
+            y = parse(y, taxonomy, paths=True)
         old = None if first else self.targets_
         if taxonomy is None:
             targets, Y = _batches.flat_labels(y, classes, old)

@@ -40,7 +40,7 @@ class Recursive(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         root: str = "zero",
         ground: float | None = None,

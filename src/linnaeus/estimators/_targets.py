@@ -45,23 +45,46 @@ class Targets(NamedTuple):
         """Whether every node is a class."""
         return self.taxonomy is not None and self.names == self.taxonomy.nodes
 
+    @property
+    def by_path(self) -> bool:
+        """Whether labels were given as paths, so that users see all nodes."""
+        return self.form.layout is not None
+
+    def labels(self) -> np.ndarray:
+        """The labels of which one is answered, in the type in which they came."""
+        if self.form.codes or self.by_path:
+            return self.form.shown(self.form.names)
+        return np.array(self.form.names, dtype=self.form.like.dtype)
+
     def classes(self) -> np.ndarray:
-        """The labels that users see, in the type in which they came."""
-        if self.one:
-            return np.array(self.form.names, dtype=self.form.like.dtype)
-        return name_array(self.form.names)
+        """The labels that users see."""
+        if self.one and not self.by_path:
+            return self.labels()
+        return name_array(self.shown_names())
+
+    def shown_names(self) -> tuple[Any, ...]:
+        """The same by their names."""
+        if self.taxonomy is not None and self.by_path:
+            return tuple(v for v in self.taxonomy.nodes if v not in self.taxonomy.misc)
+        return self.form.names if self.one else self.form.columns
+
+    def label_columns(self) -> Columns:
+        """The columns of `labels()`, given those of the classes trained."""
+        if self.taxonomy is None:
+            return Columns()
+        if self.shown is not None:
+            return Columns(self.shown)
+        number = {name: j for j, name in enumerate(self.names)}
+        return Columns(np.array([number[name] for name in self.form.names]))
 
     def columns(self) -> Columns:
         """The columns of `classes()`, given those of the classes trained."""
-        names, shown = self.form.names, self.shown
+        if self.one and not self.by_path:
+            return self.label_columns()
         if self.taxonomy is None:
             return Columns()
-        if self.one:
-            if shown is None:
-                number = {name: j for j, name in enumerate(self.names)}
-                shown = np.array([number[name] for name in names])
-            return Columns(shown)
-        shown = self.taxonomy.numbers(names) if shown is None else shown
+        named = self.one or self.shown is None
+        shown = self.taxonomy.numbers(self.shown_names()) if named else self.shown
         return Columns.of_nodes(self.taxonomy, self.nodes, shown)
 
     def node_columns(self, taxonomy: Taxonomy | None) -> Columns:
@@ -90,10 +113,6 @@ def learn(
         raise UserError("This estimator requires y to be passed, but the target y is None.")
     if classes not in ("leaves", "nodes"):
         raise UserError(f"classes={classes!r} is not known. Use 'leaves' or 'nodes'.")
-    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
-        raise UserError(
-            f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
-        )
     labels = parse(y, taxonomy)
     if labels.column:
         column_or_1d(y, warn=True)  # scikit-learn's own warning

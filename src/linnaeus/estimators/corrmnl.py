@@ -81,7 +81,7 @@ class CorrelatedMNL(Exclusive):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         a: float = 2.0,
         b: float = 1.0,
         n_samples: int = 1500,

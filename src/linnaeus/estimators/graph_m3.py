@@ -76,7 +76,7 @@ class GraphM3(KernelClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         edges: Any = None,
         C: float = 1.0,
         loss: str = "hamming",
@@ -115,15 +115,15 @@ class GraphM3(KernelClassifier):
         features, K, labelled, weight = self._prepared(X, y, sample_weight)
         names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
         Y = labelled.toarray()
-        self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy))
+        self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy_))
         self.edges_ = [tuple(names[v] for v in e.tolist()) for e in self.graph_.edges]
-        self.open_codes_ = _open_codes(self.graph_, self.taxonomy)
+        self.open_codes_ = _open_codes(self.graph_, self.taxonomy_)
         self.tree_seed_ = self._seed()
         oracle = self._oracle()
         if not self.consistent:
             oracle = oracle._replace(forbidden=self.open_codes_[:0])
         fitted = graph_m3.solve(
-            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
+            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy_),
             X=features, K=K, C=self.C, sample_weight=weight, optimizer=self.optimizer, tol=self.tol,
             max_iter=self.max_iter, seed=self.tree_seed_,
         )  # fmt: skip
@@ -171,7 +171,7 @@ class GraphM3(KernelClassifier):
         check_is_fitted(self)
         if self.targets_.binary or not self.targets_.one:
             return super()._label_scores(X)
-        place = self.targets_.columns().place
+        place = self.targets_.label_columns().place
         codes = self._alone(np.arange(self.graph_.n_nodes) if place is None else place)
         return stacked(outputs @ codes for outputs in self._output_blocks(X))
 
@@ -183,7 +183,7 @@ class GraphM3(KernelClassifier):
         """
         check_is_fitted(self)
         if self.targets_.one:
-            return self.classes_[self._label_scores(X).argmax(axis=1)]
+            return self.targets_.labels()[self._label_scores(X).argmax(axis=1)]
         oracle, taught = self._oracle(), self.targets_.taught
         codes = self._alone(taught) if self._fills() else None
         found, best = [], []

@@ -101,7 +101,7 @@ class HBLR(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         model: str = "M3",
         inference: str = "map",
         link: str = "softmax",
@@ -149,7 +149,7 @@ class HBLR(LinearClassifier):
         self._check()
         if self.link == "softmax":
             _targets.the_class(Y, type(self).__name__, 'Use link="binary" for several.')
-        n_nodes = 0 if self.taxonomy is None else len(self.taxonomy)
+        n_nodes = 0 if self.taxonomy_ is None else len(self.taxonomy_)
         layout = layout_of(self.targets_, Y.shape[1], n_nodes, self.inference == "flat")
         model = hblr_model.model_of(hblr_model.tree_of(layout.parent, layout.leaves), self.model)
         self.layout_ = layout
@@ -316,7 +316,7 @@ class HBLR(LinearClassifier):
             classes themselves they are not known (nan)
         """
         check_is_fitted(self, "targets_")
-        columns, one = self.targets_.columns(), self.targets_.one
+        columns, one = self.targets_.columns(), self.targets_.one and not self.targets_.by_path
         p, deviation = self._class_proba(X, method, n_draws, columns.place if one else None)
         if not one:
             p, deviation = self._node_proba(p, columns), _of_classes(deviation, columns)

@@ -47,7 +47,7 @@ class Hieron(Online):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         averaged: bool = True,
         loss: Any = None,
         attributes: Any = None,

@@ -97,7 +97,7 @@ class HM3(LinearOrKernel):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "delta",
         kernel: Any = "linear",
@@ -207,7 +207,7 @@ class HM3(LinearOrKernel):
 
     def _forest(self, n_columns: int) -> Taxonomy:
         """The taxonomy; without one, roots alone."""
-        return Taxonomy.flat(range(n_columns)) if self.taxonomy is None else self.taxonomy
+        return Taxonomy.flat(range(n_columns)) if self.taxonomy_ is None else self.taxonomy_
 
     def _keep(self, fitted: Fitted) -> None:
         self.slack_ = fitted.slack
@@ -254,7 +254,8 @@ class HM3(LinearOrKernel):
     def _two_paths(self) -> bool:
         """Whether one label of two is to be told, in a hierarchy."""
         targets = self.targets_
-        return targets.one and not targets.binary and len(targets.form.names) == 2
+        one = targets.one and not targets.by_path
+        return one and not targets.binary and len(targets.form.names) == 2
 
     def predict(self, X: Any, local: Any = None) -> Any:
         """The best consistent labeling, in the form that was taught.
@@ -263,9 +264,10 @@ class HM3(LinearOrKernel):
         Where several were and none is on, see the parameter `empty`.
         """
         check_is_fitted(self, "targets_")
-        blocks, place = self._blocks(X, local), self.targets_.columns().place
+        blocks, place = self._blocks(X, local), self.targets_.label_columns().place
         if self.targets_.one:
-            return self.classes_[np.concatenate([self._best_path(s, place) for s in blocks])]
+            best = [self._best_path(s, place) for s in blocks]
+            return self.targets_.labels()[np.concatenate(best)]
         labels, best = [], []
         for s in blocks:
             labels.append(max_sum(self.edges_, s, n_jobs=self.n_jobs).labels)

@@ -58,7 +58,7 @@ class HierarchicalRLS(KernelClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         kernel: Any = "linear",
         *,
@@ -109,7 +109,10 @@ class HierarchicalRLS(KernelClassifier):
             normalised kernel has it
         """
         check_is_fitted(self)
-        return self._halved(self._shown(self._margins(X, self_kernel)))
+        margins = self._margins(X, self_kernel)
+        if self.targets_.one and not self.targets_.by_path:
+            return self._halved(self._leads(margins))
+        return self.targets_.columns().best(margins)
 
     def predict(self, X: Any) -> Any:
         """Labels in the form that was taught, from the top down.
@@ -118,7 +121,7 @@ class HierarchicalRLS(KernelClassifier):
         """
         check_is_fitted(self)
         if self.targets_.one:
-            return self.classes_[self._shown(self._margins(X)).argmax(axis=1)]
+            return self.targets_.labels()[self._leads(self._margins(X)).argmax(axis=1)]
         scores = self._outputs(self._new_inputs(X))
         on = sp.csr_array(scores > 0, dtype=np.int8)
         best, taught = None, self.targets_.taught
@@ -132,7 +135,8 @@ class HierarchicalRLS(KernelClassifier):
 
     def _label_scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._shown(self._margins(X))
+        margins = self._margins(X)
+        return self._leads(margins) if self.targets_.one else self.targets_.columns().best(margins)
 
     def _margins(self, X: Any, self_kernel: Any = None) -> np.ndarray:
         """The margin of every class trained."""
@@ -145,11 +149,11 @@ class HierarchicalRLS(KernelClassifier):
                 self._shrink(new[at], diagonal[at], out[at])
         return out
 
-    def _shown(self, margins: np.ndarray) -> np.ndarray:
-        """A column for each of `classes_`."""
-        if self.targets_.one and self.taxonomy_ is not None:
+    def _leads(self, margins: np.ndarray) -> np.ndarray:
+        """A column for each of the labels of which one is answered."""
+        if self.taxonomy_ is not None:
             margins = way_leads(self._dag(), margins, self._taught())
-        return self.targets_.columns().best(self._both(margins))
+        return self.targets_.label_columns().best(self._both(margins))
 
     def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
         """Turn scores p into margins p / (1 + C q)."""
@@ -186,7 +190,8 @@ class HierarchicalRLS(KernelClassifier):
 
     def _taught(self) -> np.ndarray:
         """Which classes were labels of training examples."""
-        place = self.targets_.columns().place if self.targets_.one else self.targets_.taught
+        targets = self.targets_
+        place = targets.label_columns().place if targets.one else targets.taught
         on = np.zeros(len(self.targets_.names), dtype=bool)
         on[slice(None) if place is None else place] = True
         return on

@@ -42,7 +42,7 @@ class FlatLogistic(Independent):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         classes: str = "leaves",
         *,

@@ -66,7 +66,7 @@ class OrthogonalTransfer(Multiclass):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         diagonal: Any = None,
         offdiagonal: float = 1.0,

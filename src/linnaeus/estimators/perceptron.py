@@ -77,7 +77,7 @@ class HierarchicalPerceptron(Online):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         variant: str = "averaged",
         loss: Any = None,
         attributes: Any = None,

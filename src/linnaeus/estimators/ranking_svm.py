@@ -77,7 +77,7 @@ class RankingSVM(Ranked):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: Any = None,
         attributes: Any = None,

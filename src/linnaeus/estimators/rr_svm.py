@@ -53,7 +53,7 @@ class RecursiveSVM(Recursive):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "hinge",
         root: str = "zero",

@@ -60,7 +60,7 @@ class FlatSVM(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "squared_hinge",
         classes: str = "leaves",

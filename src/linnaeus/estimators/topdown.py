@@ -102,7 +102,7 @@ class TopDown(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         local: str = "binary",
         loss: str | None = None,
@@ -194,20 +194,21 @@ class TopDown(LinearClassifier):
         self.threshold_: Any = 0.0
         if not self._learns_to_stop():
             self.threshold_ = float(self.stop)
-        elif self.taxonomy is not None:
+        elif self.taxonomy_ is not None:
             self._learn_threshold(X, below, weight, dtype, seed)
         return self._train(X, below, weight, dtype, seed)
 
     def _check_stop(self) -> None:
-        names = self.targets_.form.names
+        form = self.targets_.form
         partial = f"stop={self.stop!r}" if self.stop else "decode='signs'"
         may = bool(self.stop) or self.decode == "signs"
-        if may and self.taxonomy is not None and self.targets_.form.kind != "one":
-            missing = set(self.taxonomy.nodes) - set(names)
+        if may and self.taxonomy_ is not None and (form.kind != "one" or form.codes):
+            missing = set(self.taxonomy_.nodes) - set(form.codes or form.columns)
             if missing:
                 raise UserError(
                     f"{partial} may predict inner nodes like {min(missing, key=str)!r}, "
-                    f"but y has columns for leaves only. Give an indicator over taxonomy.nodes."
+                    f"but y has {'numbers' if form.codes else 'columns'} for leaves only. Give "
+                    f"names of nodes, or an indicator over taxonomy.nodes."
                 )
 
     def _decoder(self, grown: Taxonomy) -> _topdown_decode.Decoder:
@@ -344,10 +345,11 @@ class TopDown(LinearClassifier):
         One label per sample: the columns add up to 1. Several: that of the path to the node.
         """
         check_is_fitted(self, "models_")
-        nodes, decoder = self._shown_nodes(), self.decoder_
+        one, decoder = self.targets_.one and not self.targets_.by_path, self.decoder_
+        nodes = self._label_nodes() if one else self._shown_nodes()
 
         def finish(ways: paths.Ways) -> np.ndarray:
-            if self.targets_.one:
+            if one:
                 return np.asarray(softmax(ways.score[nodes].T, axis=1))
             return np.asarray(decoder.probabilities(ways)[nodes].T)
 
@@ -360,6 +362,11 @@ class TopDown(LinearClassifier):
             return self.decoder_.probabilities(ways)[self.leaf_numbers_].T
 
         return np.concatenate(self._blocks(X, finish, "path"))
+
+    def _label_nodes(self) -> np.ndarray:
+        """The leaves, misc leaves among them, of the labels of which one is answered."""
+        place = self.targets_.label_columns().place
+        return self.leaf_numbers_ if place is None else self.leaf_numbers_[place]
 
     def _shown_nodes(self) -> np.ndarray:
         """The nodes, misc leaves among them, that the columns of `classes_` stand for."""
@@ -378,9 +385,9 @@ class TopDown(LinearClassifier):
         if self.taxonomy_ is not None and np.any(self.threshold_):
             return self._predict_partial(X)
         if self.targets_.one:
-            shown = self._shown_nodes()
-            parts = self._blocks(X, lambda ways: decoder.best(ways, shown))
-            return self.classes_[np.concatenate(parts)]
+            nodes = self._label_nodes()
+            parts = self._blocks(X, lambda ways: decoder.best(ways, nodes))
+            return self.targets_.labels()[np.concatenate(parts)]
         if self.decode == "signs" and self.taxonomy_ is not None:
             return self._partial_answer(self._sets(X, decoder.taken_sets, decoder.fam.n_nodes))
         n_leaves = self.leaf_numbers_.size

@@ -126,7 +126,7 @@ class Model:
 
     def _best(self, scores: Any) -> sp.csr_array:
         """The class with the highest score of each row, closed upwards, as the estimator has it."""
-        place = self.estimator.targets_.columns().place  # of the labels seen in training
+        place = self.estimator.targets_.label_columns().place  # of the labels seen in training
         numbers = self.taxonomy.numbers(self.columns)[place][np.argmax(scores[:, place], axis=1)]
         n = len(numbers)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)

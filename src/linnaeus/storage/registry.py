@@ -41,6 +41,8 @@ CLASSES = {
     "hrls-family": "linnaeus.solvers.linear.hrls:Family",
     "instance-cut": "linnaeus.decisions:InstanceCut",
     "label-form": "linnaeus.labels:Form",
+    "label-layout": "linnaeus.labels.paths:Layout",
+    "label-table": "linnaeus.labels.frames:Table",
     "linear-kernel": "linnaeus.kernels:LinearKernel",
     "local-base-models": "linnaeus.estimators._topdown_local:BaseModels",
     "local-decoder": "linnaeus.estimators._topdown_decode:Decoder",

@@ -1,0 +1,57 @@
+"""Names of labels: as plain values, in arrays that leave them as they are, sorted; missing ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linnaeus.errors import UserError
+
+
+def plain_names(values: Iterable[Any]) -> list[Any]:
+    """A list of names with NumPy scalars turned into Python's."""
+    names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if any(issubclass(kind, np.generic) for kind in set(map(type, names))):
+        names = [v.item() if isinstance(v, np.generic) else v for v in names]
+    return names
+
+
+def name_array(names: Sequence[Any]) -> npt.NDArray[Any]:
+    """Names as an array that leaves them as they are: NumPy would turn 1 beside "cat" into "1"."""
+    mixed = len({type(name) for name in names}) > 1
+    return np.array(names, dtype=object if mixed else None)
+
+
+def places(names: Sequence[Any]) -> dict[Any, int]:
+    """Where each name stands."""
+    return {name: j for j, name in enumerate(names)}
+
+
+def by_kind(names: Iterable[Any]) -> list[Any]:
+    """Names sorted, numbers before texts."""
+    names = list(names)
+    try:
+        return sorted(names, key=lambda v: (isinstance(v, str), v))
+    except TypeError:
+        kinds = ", ".join(sorted({type(v).__name__ for v in names}))
+        raise UserError(
+            f"The labels are of types that cannot be sorted: {kinds}. Use texts and numbers only."
+        ) from None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, NA, NaT."""
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def missing(value: Any, row: int) -> UserError:
+    """What is wrong with a missing value among labels."""
+    return UserError(
+        f"Row {row}: {value} is a missing value, no label. Leave the row out, or give lists of "
+        f"labels with [] for a row that has none."
+    )
