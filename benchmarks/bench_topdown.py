@@ -89,6 +89,13 @@ def labels(data: Data, Y: sp.csr_array) -> Any:
     return np.array(data.taxonomy.leaves)[Y.indices] if one else Y
 
 
+def best_leaves(model: TopDown, data: Data, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The best classes of each row as numbers of leaves, -1 for none, and their values."""
+    best, value = model.top_k(X, TOP)
+    number = {name: j for j, name in enumerate(data.taxonomy.leaves)}
+    return np.array([*(number[name] for name in model.classes_.tolist()), -1])[best], value
+
+
 def choose(data: Data, options: dict[str, Any]) -> np.ndarray:
     """The micro-F1 of each C, by cross-validation on the training part, (n_values,)."""
     n = data.X.shape[0]
@@ -99,7 +106,7 @@ def choose(data: Data, options: dict[str, Any]) -> np.ndarray:
         Y, true = data.Y[rest], data.Y[part].astype(np.int64)
         for j, C in enumerate(CS):
             model = TopDown(data.taxonomy, C, n_jobs=2, **{**DEFAULTS, **options})
-            best, value = model.fit(data.X[rest], labels(data, Y)).top_k(data.X[part], TOP)
+            best, value = best_leaves(model.fit(data.X[rest], labels(data, Y)), data, data.X[part])
             scores[k, j] = f1(common_cut(best, value, Y.nnz / Y.shape[0], true.shape), true)[0]
     return np.asarray(scores.mean(axis=0))
 
@@ -114,7 +121,7 @@ def measured(data: Data, options: dict[str, Any]) -> tuple[TopDown, Any, float, 
         model.fit(data.X, y)
         fit.append(time.process_time() - start)
         start = time.process_time()
-        top = model.top_k(data.X_test, TOP)
+        top = best_leaves(model, data, data.X_test)
         predict.append(time.process_time() - start)
     return model, top, min(fit), min(predict)
 

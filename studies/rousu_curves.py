@@ -41,7 +41,7 @@ QUICK = 3  # rounds of a trial run
 
 def fitted(data: Problem, options: dict[str, Any], tol: float, rounds: int) -> tuple[float, HM3]:
     """CPU seconds of a fit, and the model, converged or not."""
-    model = HM3(data.taxonomy, tol=tol, max_iter=rounds, random_state=0, **options)
+    model = HM3(data.taxonomy, empty="none", tol=tol, max_iter=rounds, random_state=0, **options)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -55,6 +55,6 @@ def markov(data: Problem, name: str, loss: str, seed: int = 0) -> tuple[HM3, Any
     """
     options: dict[str, Any] = {"loss": loss, "tol": TOL[name], "random_state": seed}
     if data.texts is None:
-        return HM3(data.taxonomy, **options), data.X, data.X_test
-    model = HM3(data.taxonomy, kernel=kernel(), root_edges="all", **options)
+        return HM3(data.taxonomy, empty="none", **options), data.X, data.X_test
+    model = HM3(data.taxonomy, kernel=kernel(), root_edges="all", empty="none", **options)
     return model, data.texts, data.texts_test

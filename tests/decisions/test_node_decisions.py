@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from linnaeus import Taxonomy
 from linnaeus.decisions import Argmax, ClosedArgmax, RCut, SCut, Threshold, TopDownConsistent
 from linnaeus.errors import UserError
-from linnaeus.inference import closed_argmax
+from linnaeus.inference import closed_argmax, lift
 
 TREE = Taxonomy.from_edges([("a", "b"), ("a", "c"), ("c", "d"), ("c", "e"), ("x", "y"), ("x", "z")])
 DAG = Taxonomy.from_edges([*TREE.edges, ("b", "e"), ("x", "e")])
@@ -149,10 +149,11 @@ def test_one_label_per_row_gives_the_best_specific_label():
     answer = rule.predict(X)
     assert answer.shape == y.shape and set(answer) <= set(TREE.leaves)
     assert (answer == y).mean() > 0.5
-    scores = rule.decision_function(X)
-    assert scores.shape == (len(X), len(TREE))
     leaves = LogisticRegression().fit(X, y).decision_function(X)
-    assert_array_equal(rule.decide(scores).toarray(), rule.decide(leaves).toarray())
+    assert_array_equal(rule.decision_function(X), leaves)
+    assert_array_equal(rule.class_scores(X), leaves)
+    nodes = lift(TREE, leaves, TREE.numbers(sorted(set(y))))
+    assert_array_equal(rule.decide(nodes).toarray(), rule.decide(leaves).toarray())
 
 
 def test_leaf_indicators_are_answered_over_leaves():

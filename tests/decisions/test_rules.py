@@ -405,10 +405,10 @@ def held_out(request, shared):
     scores = np.zeros((X.shape[0], len(columns)), dtype=np.float32)
     for train, test in KFold(3, shuffle=True, random_state=0).split(X):
         part = FlatSVM(tax, random_state=0).fit(X[train], Y[train])
-        found = part.decision_function(X[test])
+        found = part.class_scores(X[test])
         scores[test] = found.min(axis=1, keepdims=True)
         scores[np.ix_(test, [columns.index(v) for v in part.targets_.names])] = found
-    return tax, columns, scores, Y, model.decision_function(X_test), Y_test
+    return tax, columns, scores, Y, model.class_scores(X_test), Y_test
 
 
 def test_the_choice_holds_on_the_test_part(held_out):

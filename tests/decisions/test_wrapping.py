@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from linnaeus import FlatSVM, Taxonomy
 from linnaeus.decisions import Argmax, InstanceCut, RCut, SCut, SetSize, Threshold
 from linnaeus.errors import UserError
+from linnaeus.inference import lift
 
 X, Y = make_multilabel_classification(120, 10, n_classes=5, random_state=0)
 LEARNING = [RCut, SCut, InstanceCut, SetSize]
@@ -186,8 +187,10 @@ def test_scores_over_leaves_and_labels_over_nodes():
     Z = np.zeros((len(Y), len(tax)), dtype=int)
     Z[:, tax.leaf_numbers] = Y
     model = SetSize(LeafScorer(tax), taxonomy=tax, cv=3, random_state=0).fit(X, Z)
-    assert model.classes_.tolist() == list(tax.leaves)
-    assert model.decide(model.decision_function(X)).shape == (len(Y), 5)
+    assert model.classes_.tolist() == list(tax.nodes) and model.columns_ == tax.leaves
+    scores = model.class_scores(X)
+    assert model.decide(scores).shape == (len(Y), 5)
+    assert_allclose(model.decision_function(X), lift(tax, scores))
     answer = model.predict(X)
     assert answer.shape == Z.shape
     assert (answer[:, tax.root_numbers] == 0).all() and answer.sum() > 0

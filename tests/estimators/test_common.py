@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import linnaeus
 from linnaeus import Taxonomy
-from linnaeus.estimators._ranked import Ranked
 
 ESTIMATORS = [
     getattr(linnaeus, name)
@@ -120,15 +119,17 @@ def test_predictions_come_in_the_form_that_was_taught(estimator, data):
     assert TAX.decode(sparse) == lists
 
 
-def test_all_leaves_are_classes_seen_or_not(estimator, data):
+def test_a_leaf_without_examples_is_trained_but_not_shown(estimator, data):
     X, y = data
     kept = y != "b3"
     model = estimator(TAX, random_state=0).fit(X[kept], y[kept])
+    assert list(model.classes_) == ["a1", "a2", "b1", "b2"]
+    assert model.decision_function(X).shape == (120, 4)
+    assert model.node_scores(X).shape == (120, len(TAX))
     names = TAX.nodes if estimator.over_nodes else TAX.leaves
-    assert list(model.classes_) == list(names)
-    assert model.decision_function(X).shape == (120, len(names))
-    leans = isinstance(model, Ranked)  # an unseen class has its parent's weights: it may be best
-    assert "b3" not in set(model.predict(X[kept] if leans else X))
+    assert model.class_scores(X).shape == (120, len(names))
+    assert "b3" in str(model.coef_names_)
+    assert set(model.predict(X)) == set(model.classes_)
 
 
 def test_it_tunes_and_pipes(estimator, data):

@@ -54,6 +54,7 @@ def test_on_trees_it_is_hm3(golden_file):
             kernel="linear" if linear else "precomputed",
             tol=1e-7,
             max_iter=2000,
+            empty="none",
         )
         model.fit(case["X"] if linear else case["K"], indicator(case["Y"], columns))
         assert model.certified_
@@ -140,7 +141,8 @@ def test_forms_of_labels(data):
     X, y = data
     model = GraphM3(TAX, random_state=0).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
-    assert list(model.classes_) == list(TAX.nodes)
+    assert list(model.classes_) == sorted(TAX.leaves)
+    assert (model.predict(X) == model.classes_[model.decision_function(X).argmax(axis=1)]).all()
     closed = TAX.closure(TAX.encode(y)).toarray()
     predicted = GraphM3(TAX, random_state=0).fit(X, closed).predict(X)
     assert (TAX.closure(predicted) == predicted).all()

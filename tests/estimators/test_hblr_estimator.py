@@ -164,7 +164,7 @@ def test_inner_nodes_with_labels_of_their_own(data):
     assert model.mu_.shape == (len(TAX), 6)
     assert "B" in set(model.classes_) and np.mean(model.predict(X) == y) > 0.7
     nodes = model.predict_node_proba(X)
-    p = dict(zip(model.classes_, model.predict_proba(X).T, strict=True))
+    p = dict(zip(model.coef_names_, model.class_probabilities(X).T, strict=True))
     below = p["B"] + p["b1"] + p["b2"] + p["b3"]
     np.testing.assert_allclose(nodes[:, TAX.index("B")], below, atol=1e-9)
 
@@ -173,7 +173,11 @@ def test_several_labels(data):
     X, y = data
     lists = [[a, b] if a != b else [a] for a, b in zip(y, y[::-1], strict=True)]
     model = HBLR(TAX, link="binary").fit(X, lists)
-    assert model.predict_proba(X).shape == (150, 5)
+    assert model.predict_proba(X).shape == (150, len(TAX))
+    np.testing.assert_allclose(model.predict_proba(X), model.predict_node_proba(X))
+    p, deviation = model.predict_proba(X, return_std=True)
+    assert p.shape == deviation.shape
+    assert (np.isnan(deviation) == (TAX.n_children > 0)).all()
     assert all(set(row) <= set(TAX.leaves) for row in model.predict(X))
     with pytest.raises(UserError, match='sample 0 has 2. Use link="binary" for several'):
         HBLR(TAX).fit(X, lists)

@@ -40,7 +40,7 @@ def test_solved_problems(golden_file):
         kernel = "precomputed" if "K" in case else "linear"
         model = HM3(
             forest_of(case["parent"]), C=case["C"], loss=LOSSES[case["loss"]], kernel=kernel,
-            root_edges=case["root_edges"], tol=1e-7, max_iter=20_000,
+            root_edges=case["root_edges"], tol=1e-7, max_iter=20_000, empty="none",
         )  # fmt: skip
         train, test = ("K", "K_test") if "K" in case else ("X", "X_test")
         Y = (np.array(case["Y"]) > 0).astype(int)
@@ -79,7 +79,7 @@ def test_solved_variants(golden_file):
 
 def test_the_answer_is_the_best_consistent_labeling(data, closed):
     X, _ = data
-    model = HM3(TAX, tol=1e-4).fit(X, closed)
+    model = HM3(TAX, tol=1e-4, empty="none").fit(X, closed)
     assert list(model.classes_) == list(TAX.nodes)
     blocks = X @ model.coef_.T
     best = max_sum(markov_edges(TAX.tree), blocks).labels

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators.hrls import HierarchicalRLS, descend
+from linnaeus.estimators.hrls import HierarchicalRLS, way_leads
 from linnaeus.kernels import LinearKernel, SpectrumKernel
 
 
@@ -81,8 +81,9 @@ def test_forms_of_labels_and_certificates(data):
     X, y = data
     model = HierarchicalRLS(TAX).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.9
-    assert list(model.classes_) == list(TAX.nodes)
-    assert model.decision_function(X).shape == (90, len(TAX))
+    assert list(model.classes_) == sorted(TAX.leaves)
+    assert model.decision_function(X).shape == (90, 3)
+    assert model.class_scores(X).shape == (90, len(TAX)) == model.node_scores(X).shape
     assert 0 <= model.gap_ < 1e-12 and model.trace_[-1]["objective"] == model.objective_
     closed = TAX.closure(TAX.encode(y)).toarray()
     predicted = HierarchicalRLS(TAX).fit(X, closed).predict(X)
@@ -105,9 +106,41 @@ def test_descent_stops_where_labels_were_taught():
     margins[1, TAX.numbers(["B"])] = 1.0
     margins[1, TAX.numbers(["b1"])] = -1.0
     margins[2] = -1.0
+    margins[2, TAX.index("A")] = -0.5
     taught = np.zeros(len(TAX), dtype=bool)
     taught[TAX.numbers(["a1", "a2", "B", "b1"])] = True
-    assert [TAX.nodes[v] for v in descend(dag, margins, taught)] == ["a2", "B", "a1"]
+    leads = way_leads(dag, margins, taught)
+    assert [TAX.nodes[v] for v in leads.argmax(axis=1)] == ["a2", "B", "a1"]
+
+
+def walk(dag, margins, taught):
+    """From the best root on to the best child, of nodes that lead to a label that was taught."""
+    below = [dag.children[dag.child_ptr[v] : dag.child_ptr[v + 1]] for v in range(len(taught))]
+
+    def leads(v):
+        return taught[v] or any(leads(c) for c in below[v])
+
+    v, nodes = None, [u for u in range(len(taught)) if dag.parent_ptr[u] == dag.parent_ptr[u + 1]]
+    while nodes := [u for u in nodes if leads(u)]:
+        best = max(nodes, key=lambda u: margins[u])
+        if v is not None and taught[v] and margins[best] <= 0:
+            break
+        v, nodes = best, below[best]
+    return v
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_largest_lead_is_where_a_walk_down_ends(seed):
+    rng = np.random.default_rng(seed)
+    edges = [(f"{rng.integers(0, j)}", f"{j}") for j in range(1, 12)]
+    more = [(p, c) for p, c in zip("0123", "6789", strict=True) if seed % 2 and (p, c) not in edges]
+    dag = Taxonomy.from_edges(edges + more).dag
+    taught = rng.random(12) < 0.5
+    taught[-1] = True
+    margins = rng.normal(size=(20, 12))
+    leads = way_leads(dag, margins, taught)
+    assert (leads.max(axis=1) >= 0).all() and np.isneginf(leads[:, ~taught]).all()
+    assert leads.argmax(axis=1).tolist() == [walk(dag, row, taught) for row in margins]
 
 
 def test_a_node_without_examples_stays_off(data):

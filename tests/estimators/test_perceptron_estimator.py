@@ -72,11 +72,11 @@ def test_golden_perceptrons(golden_file):
             model = make(variant=variant).fit(X, case["Y"])
             assert_array_equal(model.node_coef_, rational(case[variant]["node_weights"]))
             kernel = make(variant=variant, kernel="precomputed").fit(X @ X.T, case["Y"])
-            found = kernel.decision_function(new @ X.T)
-            assert_allclose(found, model.decision_function(new), atol=1e-12)
+            found = kernel.class_scores(new @ X.T)
+            assert_allclose(found, model.class_scores(new), atol=1e-12)
             if variant != "minover":
                 expected = rational(case[f"scores_{variant}"])
-                assert_allclose(model.decision_function(new), expected, rtol=1e-14, atol=1e-13)
+                assert_allclose(model.class_scores(new), expected, rtol=1e-14, atol=1e-13)
         assert model.converged_ == case["minover"]["converged"]
 
 
@@ -94,7 +94,7 @@ def test_golden_hieron(golden_file):
                 X, case["y"]
             )
             assert_allclose(model.node_coef_, case[key]["node_weights"], atol=1e-6)
-            assert_allclose(model.decision_function(new), case[f"scores_{key}"], atol=1e-5)
+            assert_allclose(model.class_scores(new), case[f"scores_{key}"], atol=1e-5)
             assert model.n_updates_ == case[key]["updates"]
 
 
@@ -107,7 +107,7 @@ def test_what_fit_leaves_behind(make):
     assert model.node_coef_.shape == (len(TAX), 6) and model.coef_.shape == (5, 6)
     L = class_attributes(TAX, "depth")
     assert_allclose(model.coef_, L @ model.node_coef_)
-    assert_allclose(model.decision_function(X), X @ model.coef_.T + model.intercept_, atol=1e-9)
+    assert_allclose(model.class_scores(X), X @ model.coef_.T + model.intercept_, atol=1e-9)
     assert len(model.trace_) == model.n_iter_ <= 7
     assert sum(record["updates"] for record in model.trace_) == model.n_updates_
     assert model.n_steps_ == 60 * model.n_iter_
@@ -130,11 +130,11 @@ def test_an_intercept_is_one_more_feature(make):
     assert_array_equal(inside.coef_, outside.coef_[:, :-1])
     assert_allclose(inside.intercept_, 2 * outside.coef_[:, -1])
     assert_allclose(inside.node_intercept_, 2 * outside.node_coef_[:, -1])
-    assert_allclose(inside.decision_function(X), X @ inside.coef_.T + inside.intercept_)
+    assert_allclose(inside.class_scores(X), X @ inside.coef_.T + inside.intercept_)
     kernel = make(TAX, fit_intercept=True, intercept_scaling=2.0, shuffle=False,
                   kernel="precomputed").fit(X @ X.T, y)  # fmt: skip
-    assert_allclose(kernel.decision_function(X @ X.T), inside.decision_function(X), atol=1e-9)
-    assert_allclose(X @ X.T @ kernel.dual_coef_ + kernel.intercept_, inside.decision_function(X),
+    assert_allclose(kernel.class_scores(X @ X.T), inside.class_scores(X), atol=1e-9)
+    assert_allclose(X @ X.T @ kernel.dual_coef_ + kernel.intercept_, inside.class_scores(X),
                     atol=1e-9)  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def test_deduplicate_lets_minover_end():
 def test_minover_reaches_a_margin():
     X, y = np.eye(5), LEAVES
     model = HierarchicalPerceptron(TAX, "minover", margin=3.0, max_iter=100).fit(X, y)
-    F = model.decision_function(X)
+    F = model.class_scores(X)
     rest = np.where(np.eye(5, dtype=bool), -np.inf, F).max(axis=1)
     assert model.converged_ and (np.diag(F) - rest > 3).all()
 
@@ -196,10 +196,10 @@ def test_minover_reaches_a_margin():
 def test_sparsify(make):
     X, y = points()
     model = make(TAX, random_state=0).fit(X, y)
-    before = model.decision_function(X)
+    before = model.class_scores(X)
     model.sparsify()
     assert sp.issparse(model.coef_) and sp.issparse(model.weights_.answer())
-    assert_allclose(model.decision_function(X), before, atol=1e-12)
+    assert_allclose(model.class_scores(X), before, atol=1e-12)
     again = make(TAX, random_state=0).fit(X, y)
     for other in (model, again):
         other.partial_fit(X[:9], y[:9])
@@ -314,7 +314,7 @@ def test_classes_that_the_taxonomy_has_may_come_later(make):
     X, y = points()
     early = np.isin(y, ["a1", "b1"])
     model = make(TAX).partial_fit(X[early], y[early])
-    assert list(model.classes_) == list(TAX.leaves)
+    assert list(model.coef_names_) == list(TAX.leaves)
     model.partial_fit(X[~early], y[~early])
     again = make(TAX, max_iter=1, shuffle=False)
     order = np.argsort(~early, kind="stable")
@@ -326,12 +326,12 @@ def test_inner_nodes_become_classes_when_they_carry_labels(make):
     X, y = points()
     model = make(TAX, attributes="ones").partial_fit(X, y)
     model.partial_fit(X[:1], ["A"])
-    assert list(model.classes_) == [*TAX.leaves, "A"]
+    assert list(model.coef_names_) == [*TAX.leaves, "A"]
     model.partial_fit(np.zeros((1, 6)), ["a1"])
-    assert list(model.classes_) == [*TAX.leaves, "A"]  # it stays one
-    assert model.decision_function(X).shape == (60, 6)
+    assert list(model.coef_names_) == [*TAX.leaves, "A"]  # it stays one
+    assert model.class_scores(X).shape == (60, 6)
     told = make(TAX).partial_fit(X, y, classes=["B"])
-    assert list(told.classes_) == [*TAX.leaves, "B"]
+    assert list(told.coef_names_) == [*TAX.leaves, "B"]
 
 
 @pytest.mark.parametrize("scheme", ["ones", "depth", "perclass", "flat", None])
@@ -339,13 +339,13 @@ def test_inner_nodes_become_classes_when_they_carry_labels(make):
 def test_the_taxonomy_grows_and_old_scores_stay(make, scheme, kernel):
     X, y = points()
     model = make(TAX, attributes=scheme, kernel=kernel).partial_fit(X, y)
-    mean, last = model.decision_function(X), last_scores(model, X)
+    mean, last = model.class_scores(X), last_scores(model, X)
     model.partial_fit(np.zeros((1, 6)), ["c1"], taxonomy=LARGER)  # nothing to learn from
-    assert list(model.classes_) == [*LARGER.leaves, "b2"]
-    column = [list(model.classes_).index(name) for name in TAX.leaves]
+    assert list(model.coef_names_) == [*LARGER.leaves, "b2"]
+    column = [list(model.coef_names_).index(name) for name in TAX.leaves]
     assert_allclose(last_scores(model, X)[:, column], last, atol=1e-9)
-    assert_allclose(model.decision_function(X)[:, column], mean, atol=1e-9)
-    scores = dict(zip(model.classes_, model.decision_function(X).T, strict=True))
+    assert_allclose(model.class_scores(X)[:, column], mean, atol=1e-9)
+    scores = dict(zip(model.coef_names_, model.class_scores(X).T, strict=True))
     if scheme in ("ones", "depth", None):
         assert_allclose(scores["b21"], scores["b2"], atol=1e-9)  # what it is below of
     if scheme == "flat":
@@ -377,18 +377,18 @@ def test_own_attributes_and_losses_must_grow_with_the_taxonomy():
     X, y = points()
     L = class_attributes(TAX, "ones").toarray()
     model = HierarchicalPerceptron(TAX, attributes=L, variant="online").partial_fit(X, y)
-    before = model.decision_function(X)
+    before = model.class_scores(X)
     with pytest.raises(UserError, match="but there are 10 classes"):
         model.partial_fit(X[:1], ["c1"], taxonomy=LARGER)
-    assert_array_equal(model.decision_function(X), before)  # as if nothing had been asked
-    assert list(model.classes_) == list(TAX.leaves)
+    assert_array_equal(model.class_scores(X), before)  # as if nothing had been asked
+    assert list(model.coef_names_) == list(TAX.leaves)
     leaves = [*LARGER.leaves, "b2"]
     wider = np.zeros((10, 10))
     wider[[leaves.index(v) for v in TAX.leaves], :8] = L
     wider[leaves.index("c1"), 8] = 1
     model.set_params(attributes=wider).partial_fit(np.zeros((1, 6)), ["c1"], taxonomy=LARGER)
     place = [leaves.index(v) for v in TAX.leaves]
-    assert_array_equal(model.decision_function(X)[:, place], before)
+    assert_array_equal(model.class_scores(X)[:, place], before)
     narrow = HierarchicalPerceptron(TAX, attributes=L).partial_fit(X, y)
     with pytest.raises(UserError, match="have 2 columns, but had 8 before"):
         narrow.set_params(attributes=wider[:, :2]).partial_fit(X[:1], ["c1"], taxonomy=LARGER)

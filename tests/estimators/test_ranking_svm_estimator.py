@@ -63,10 +63,10 @@ def model_of(cases, case, **more):
 
 def check_golden(cases, case, model, X, X_test):
     model.fit(X, case["Y"])
-    assert list(model.classes_) == cases["taxonomies"][case["taxonomy"]]["classes"]
+    assert list(model.coef_names_) == cases["taxonomies"][case["taxonomy"]]["classes"]
     assert model.gap_ <= 1e-8
     assert_allclose(model.objective_, case["objective"], rtol=1e-6)
-    assert_allclose(model.decision_function(X_test), case["scores_test"], atol=2e-6)
+    assert_allclose(model.class_scores(X_test), case["scores_test"], atol=2e-6)
     assert_allclose(model.slack_, case["slacks"], atol=1e-5)
     if "class_weights" in case and model.kernel == "linear":
         assert_allclose(model.coef_, case["class_weights"], atol=1e-5)
@@ -132,7 +132,7 @@ def test_flat_attributes_and_zero_one_loss_are_the_flat_machine():
     X, y = groups()
     flat = RankingSVM(**TIGHT).fit(X, y)
     tree = RankingSVM(TREE, loss="zero_one", attributes="flat", **TIGHT).fit(X, y)
-    order = [list(flat.classes_).index(c) for c in tree.classes_]
+    order = [list(flat.coef_names_).index(c) for c in tree.coef_names_]
     assert_allclose(tree.coef_, flat.coef_[order], atol=1e-5)
 
 
@@ -181,7 +181,7 @@ def test_label_sets_by_a_learnt_threshold():
     model = RankingSVM(TREE).fit(X, Y)
     predicted = model.predict(X)
     assert sp.issparse(predicted) and predicted.shape == Y.shape
-    F = model.decision_function(X)
+    F = model.class_scores(X)
     t = model.set_size_.predicted_thresholds(F)
     for f, threshold, row in zip(F, t, predicted.toarray(), strict=True):
         on = f > threshold if (f > threshold).any() else np.arange(f.size) == f.argmax()
@@ -221,7 +221,7 @@ def test_rows_with_all_labels_or_none_take_no_part():
 def test_labels_of_inner_nodes():
     X, y = groups(labels=("a1", "a2", "b", "b1"))
     model = RankingSVM(TREE).fit(X, y)
-    assert "b" in model.classes_ and len(model.classes_) == 6
+    assert "b" in model.classes_ and len(model.coef_names_) == 6
     assert np.mean(model.predict(X) == y) > 0.7
 
 

@@ -26,7 +26,7 @@ def test_probabilities_of_one_label_are_a_walk_down():
     assert_allclose(P["b1"], share(None, "B") * share("B", "b1"))
     assert_allclose(P["b21"], share(None, "B") * share("B", "b2") * share("b2", "b21"))
     assert_allclose(sum(P.values()), 1.0)
-    nodes = model.node_scores(X).toarray()
+    nodes = model.predict_node_proba(X).toarray()
     assert_allclose(nodes[:, TREE.index("b2")], share(None, "B") * share("B", "b2"))
 
 
@@ -102,7 +102,7 @@ def test_label_sets_by_beam_and_path_are_the_likely_ones():
     X, y = points(TREE, seed=8)
     Y = label_sets(TREE, y)
     model = TopDown(TREE, decode="path").fit(X, Y)
-    P, leaves = model.predict_proba(X), model.predict(X).toarray()[:, TREE.leaf_numbers]
+    P, leaves = model.class_probabilities(X), model.predict(X).toarray()[:, TREE.leaf_numbers]
     for p, on in zip(P, leaves, strict=True):
         expected = p > 0.5 if (p > 0.5).any() else p == p.max()
         assert_array_equal(on.astype(bool), expected)
@@ -110,10 +110,10 @@ def test_label_sets_by_beam_and_path_are_the_likely_ones():
                        TREE.closure(model.predict(X)).toarray())  # fmt: skip
 
 
-def test_node_scores_fall_along_the_path_and_show_where_the_search_went():
+def test_node_probabilities_fall_along_the_path_and_show_where_the_search_went():
     X, y = points(TREE, seed=9)
     model = TopDown(TREE, decode="greedy").fit(X, y)
-    nodes = model.node_scores(X)
+    nodes = model.predict_node_proba(X)
     assert nodes.shape == (len(X), len(TREE))
     dense = nodes.toarray()
     for p, c in TREE.edges:
@@ -125,11 +125,11 @@ def test_node_scores_fall_along_the_path_and_show_where_the_search_went():
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     X, y = points(TREE)
     model = TopDown(TREE, decode="beam", beam=2).fit(X, y)
-    whole = model.decision_function(X), model.predict(X), model.node_scores(X).toarray()
+    whole = model.decision_function(X), model.predict(X), model.predict_node_proba(X).toarray()
     monkeypatch.setattr("linnaeus.inference.rows.SCORE_ENTRIES", len(TREE) * 7)
     assert_array_equal(model.decision_function(X), whole[0])
     assert_array_equal(model.predict(X), whole[1])
-    assert_array_equal(model.node_scores(X).toarray(), whole[2])
+    assert_array_equal(model.predict_node_proba(X).toarray(), whole[2])
 
 
 def test_signs_are_local_machines_with_repair():

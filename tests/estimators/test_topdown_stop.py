@@ -29,7 +29,7 @@ def test_inner_nodes_that_carry_labels_are_classes():
     assert ("A", "A/misc") in model.edges_
     found = model.predict(X)
     assert (found[y == "A"] == "A").mean() > 0.8
-    assert model.node_scores(X).shape[1] == len(TREE)
+    assert model.predict_node_proba(X).shape[1] == len(TREE)
 
 
 WIDE = Taxonomy.from_edges([(g, f"{g}{i}") for g in "PQ" for i in range(8)] + [("R", "r")])
@@ -62,7 +62,7 @@ def test_the_threshold_says_how_far_to_go():
     near = TopDown(TREE, decode="path", stop=1 - 1e-12).fit(X, y)
     assert set(near.predict(X)) <= set(TREE.roots)
     half = TopDown(TREE, decode="path", stop=0.5, random_state=0).fit(X, y)
-    P = half.node_scores(X).toarray()
+    P = half.predict_node_proba(X).toarray()
     for i, name in enumerate(half.predict(X)):
         v = TREE.index(name)
         assert P[i, v] >= 0.5 or TREE.depth[v] == 0

@@ -57,7 +57,7 @@ def test_folds_are_those_made_by_hand():
     expected = []
     labels = TREE.encode(Y_ONE.tolist())[:, TREE.leaf_numbers]
     for train, test in k_folds(labels, 4, 3):
-        S = model.fit(X[train], Y_ONE[train]).decision_function(X[test])
+        S = model.fit(X[train], Y_ONE[train]).class_scores(X[test])
         metrics = (top1_accuracy, top_loss, maximal_loss, parent_accuracy)
         expected.append([f(Y_ONE[test], S, TREE) for f in metrics])
     names = ("top1_accuracy", "top_loss", "maximal_loss", "parent_accuracy")

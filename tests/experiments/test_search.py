@@ -35,7 +35,7 @@ def test_a_path_is_as_good_as_separate_fits(method):
         own = evaluate(Y[TEST], alone.predict(X[TEST]), TAX)
         for name in ("micro_f1", "macro_f1", "hierarchical_f1"):
             assert record["rules"]["own"][name] == pytest.approx(own[name], abs=1e-9)
-        scores = alone.decision_function(X[TEST])
+        scores = alone.class_scores(X[TEST])
         table = choose_rule(scores, Y[TEST], TAX, alone.targets_.names, seed=0).table
         assert {line["rule"] for line in table} == record["rules"].keys() - {"own"}
         for line in table:

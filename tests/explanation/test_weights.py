@@ -98,7 +98,7 @@ def total(share, row):
 def test_own_and_inherited_parts_are_the_score(name, shape, several, parameters):
     estimator, X = fitted(name, shape, several, **parameters)
     weights = weights_of(estimator)
-    scores = estimator.decision_function(X[:4])
+    scores = estimator.class_scores(X[:4])
     for i in range(4):
         row = weights.row(X[i : i + 1])
         for j, node in enumerate(estimator.targets_.names):
@@ -219,7 +219,7 @@ def test_choices_of_multiclass_steps_are_against_the_best_sibling():
 def test_the_least_step_of_orthogonal_transfer_is_the_score():
     estimator, X = fitted("OrthogonalTransfer", "tree", False)
     weights = weights_of(estimator)
-    scores = estimator.decision_function(X[:5])
+    scores = estimator.class_scores(X[:5])
     for i in range(5):
         row = weights.row(X[i : i + 1])
         for j, node in enumerate(estimator.targets_.names):

@@ -58,7 +58,7 @@ def test_every_method_does_what_its_information_says(method, several, taxonomy, 
     assert (model.decide(X) != Y).nnz == 0
     assert model.predict(NEW.texts) == model.names(Y)
     likely = model.probabilities(NEW.texts)
-    assert (likely is None) != hasattr(model.estimator, "predict_proba")
+    assert (likely is None) != hasattr(model.estimator, "class_probabilities")
     if likely is not None:
         assert likely.shape == scores.shape and (likely >= 0).all() and (likely <= 1 + 1e-9).all()
     if not several:
@@ -76,7 +76,7 @@ def test_methods_that_do_not_decide_predict_all_scores_above_0(method):
     estimator = make(method, TREE).fit(part.X, TREE.encode(part.labels))
     at = TREE.numbers(estimator.targets_.names)
     zero = np.zeros((len(part), len(TREE)))
-    zero[:, at] = estimator.decision_function(part.X) > 0
+    zero[:, at] = estimator.class_scores(part.X) > 0
     same = (TREE.closure(sp.csr_array(zero)) != TREE.closure(estimator.predict(part.X))).nnz == 0
     assert same or INFO[method].decides
 
@@ -207,7 +207,7 @@ class Rote(linnaeus.FlatSVM):
         self.seen_ = {row.tobytes() for row in np.asarray(X)}
         return self
 
-    def decision_function(self, X):
+    def class_scores(self, X):
         seen = [row.tobytes() in self.seen_ for row in np.asarray(X)]
         return np.repeat(np.array(seen, dtype=float)[:, None], len(self.targets_.names), axis=1)
 

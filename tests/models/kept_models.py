@@ -19,6 +19,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from sklearn import (
     feature_extraction,
@@ -82,6 +83,19 @@ def linear():
         linnaeus.FlatSVM(TAX, prune=0.1, random_state=0).fit(sp.csr_array(X), LISTS).sparsify()
     )
     return fitted, asked
+
+
+def forms():
+    """Labels as a data frame, as paths, as numbers for the leaves."""
+    svms = {name: linnaeus.FlatSVM(TAX, random_state=0) for name in ("frame", "numbers", "decided")}
+    levels = pd.DataFrame([["A" if leaf[0] == "a" else "B", leaf] for leaf in Y], columns=[1, 2])
+    return {
+        "frame": svms["frame"].fit(X, pd.get_dummies(pd.Series(Y))),
+        "numbers": svms["numbers"].fit(X, LEAF),
+        "levels": linnaeus.FlatSVM("infer", random_state=0).fit(X, levels),
+        "paths": linnaeus.FlatSVM("infer", random_state=0).fit(X, [["r", v[0], v] for v in Y]),
+        "decided": decisions.Threshold(svms["decided"], TAX).fit(X, pd.get_dummies(pd.Series(Y))),
+    }, X[:5]
 
 
 def top_down():
@@ -325,23 +339,32 @@ def command(folder):
 MODELS = {
     function.__name__.replace("_", "-"): function
     for function in (
-        linear, top_down, recursive, markov, ranking, online, bayes, batches, kernel_machines,
-        kernel_functions, rules, vectorizers, tables, pipelines, text_pipelines, single, plain,
-        model_words, model_table, model_sequences, model_decides,
+        linear, forms, top_down, recursive, markov, ranking, online, bayes, batches,
+        kernel_machines, kernel_functions, rules, vectorizers, tables, pipelines, text_pipelines,
+        single, plain, model_words, model_table, model_sequences, model_decides,
     )
 }  # fmt: skip
 
 
-def answers(found, inputs):
-    """What an object, or each of a dictionary of objects, says about inputs; as JSON."""
+def answers(found, inputs, version=None):
+    """What an object, or each of a dictionary of objects, says about inputs; as JSON.
+
+    version : of the format; up to 2 scores and probabilities had a column for each class trained
+    """
     if inputs is None:
         return {}
     many = found if isinstance(found, dict) else {"": found}
     asked = inputs if isinstance(inputs[0], str) else np.array(inputs)
     return {
-        name: {way: _listed(getattr(one, way)(asked)) for way in ASKED if _can(one, way)}
+        name: {way: _listed(_way(one, way, version)(asked)) for way in ASKED if _can(one, way)}
         for name, one in many.items()
     }
+
+
+def _way(one, way, version):
+    trained = {"decision_function": "class_scores", "predict_proba": "class_probabilities"}
+    old = version is not None and version <= 2 and hasattr(one, trained.get(way, "-"))
+    return getattr(one, trained[way] if old else way)
 
 
 def _can(one, way):
@@ -350,6 +373,7 @@ def _can(one, way):
 
 def _listed(answer):
     answer = answer.toarray() if sp.issparse(answer) else answer
+    answer = answer.to_numpy() if hasattr(answer, "to_numpy") else answer
     return answer.tolist() if isinstance(answer, np.ndarray) else answer
 
 

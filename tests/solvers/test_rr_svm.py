@@ -57,7 +57,7 @@ def test_golden(golden_file, schedule):
         model.fit(np.array(case["X"]), Y)
         assert model.gap_ <= 1e-8
         np.testing.assert_allclose(model.objective_, case["objective"], rtol=1e-6)
-        order = [case["leaves"].index(int(name)) for name in model.classes_]
+        order = [case["leaves"].index(int(name)) for name in model.coef_names_]
         if case["unique"]:
             weights = np.array(case["leaf_weights"])[order]
             np.testing.assert_allclose(model.coef_, weights, atol=1e-4)
@@ -86,7 +86,7 @@ def test_without_edges_it_is_independent_svms():
     ours = svm(None, C=0.7).fit(X, y)
     flat = FlatSVM(C=0.7, loss="hinge", fit_intercept=False, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(ours.coef_, flat.coef_, atol=1e-3)
-    for k, name in enumerate(ours.classes_):
+    for k, name in enumerate(ours.coef_names_):
         theirs = LinearSVC(C=0.7, loss="hinge", fit_intercept=False, tol=1e-9, max_iter=10**6)
         np.testing.assert_allclose(ours.coef_[k], theirs.fit(X, y == name).coef_[0], atol=1e-3)
 
@@ -168,7 +168,7 @@ def test_small_costs_have_a_closed_form():
 def test_inner_nodes_are_the_average_of_their_neighbours():
     tax, X, y = data()
     model = svm(tax, C=2.0).fit(X, y)
-    W = dict(zip(model.classes_, model.coef_, strict=True))
+    W = dict(zip(model.coef_names_, model.coef_, strict=True))
     W |= dict(zip(model.inner_nodes_, model.inner_coef_, strict=True))
     np.testing.assert_allclose(W["A"], (W["r"] + W["a1"] + W["a2"]) / 3, atol=1e-5)
     np.testing.assert_allclose(W["r"], (W["A"] + W["B"]) / 3, atol=1e-5)
@@ -189,7 +189,7 @@ def test_inner_labels_become_misc_leaves_and_come_back_under_their_name():
     y = y.astype(object)
     y[:10] = "A"
     model = svm(tax, tol=1e-4).fit(X, y)
-    assert list(model.classes_) == [*tax.leaves, "A"]
+    assert list(model.coef_names_) == [*tax.leaves, "A"]
     assert "A" in set(svm(tax, tol=1e-4, C=100.0).fit(X[:12], y[:12]).predict(X[:12]))
 
 
@@ -242,9 +242,9 @@ def test_the_objective_is_that_of_the_weights_returned(schedule, loss):
         model = RecursiveSVM(tax, loss=loss, **parameters)
     model.fit(X, y)
     W = np.zeros((len(tax), X.shape[1]))
-    W[tax.numbers(model.classes_)] = model.coef_
+    W[tax.numbers(model.coef_names_)] = model.coef_
     W[tax.numbers(model.inner_nodes_)] = model.inner_coef_
-    z = np.where(model.classes_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
+    z = np.where(model.coef_names_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
     short = np.maximum(0, 1 - z)
     losses = {"hinge": short, "squared_hinge": short**2, "logistic": np.logaddexp(0, -z)}
     value = 0.5 * np.trace(W.T @ (tax.laplacian() @ W)) + 0.5 * losses[loss].sum()
@@ -297,8 +297,8 @@ def test_longer_weights_are_priced_rightly():
             tax, C=10.0, fit_intercept=False, tol=1e-9, max_iter=1, random_state=0
         ).fit(X, y)
     W = np.zeros((len(tax), X.shape[1]))
-    W[tax.numbers(model.classes_)] = model.coef_
+    W[tax.numbers(model.coef_names_)] = model.coef_
     W[tax.numbers(model.inner_nodes_)] = model.inner_coef_
-    z = np.where(model.classes_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
+    z = np.where(model.coef_names_[:, None] == y, 1.0, -1.0) * (model.coef_ @ X.T)
     value = 0.5 * np.trace(W.T @ (tax.laplacian() @ W)) + 10.0 * np.maximum(0, 1 - z).sum()
     np.testing.assert_allclose(model.objective_, value, rtol=1e-9)

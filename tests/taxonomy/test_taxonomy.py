@@ -145,7 +145,7 @@ def test_an_indicator_must_fit():
         tax.closure(np.array([[1, -1, -1, 1, 0]]))
     with pytest.raises(UserError, match="holds the value 2"):
         tax.closure(sp.csr_array((np.ones(2, int), np.array([1, 1]), np.array([0, 2])), (1, 5)))
-    with pytest.raises(UserError, match="holds the value nan"):
+    with pytest.raises(UserError, match="Row 0 has the missing value nan in the column 0"):
         tax.closure(np.full((1, 5), np.nan))
 
 
@@ -325,3 +325,68 @@ def test_show(capsys):
     assert "├── a (1 below)" in capsys.readouterr().out
     Taxonomy.from_edges(DIAMOND).show(root="b", max_children=1)
     assert capsys.readouterr().out.splitlines() == ["b", "├── c", "└── ... 1 more"]
+
+
+ROWS = [["pet", "cat"], ["pet", "dog"], ["toy", "cat"], ["toy"]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [[*row, "", None][:3] for row in ROWS],
+        np.array([[*row, ""][:2] for row in ROWS]),
+        np.array([[*row, None][:2] for row in ROWS], dtype=object),
+        [[*row, float("nan")][:2] for row in ROWS],
+        (tuple(row) for row in ROWS),
+    ],
+)
+def test_paths_as_rows_of_names(rows):
+    tax = Taxonomy.from_paths(rows)
+    assert tax.nodes == ("pet", "pet/cat", "dog", "toy", "toy/cat")
+    assert tax.titles == {"pet/cat": "cat", "toy/cat": "cat"}
+    assert tax.edges == (("pet", "pet/cat"), ("pet", "dog"), ("toy", "toy/cat"))
+
+
+def test_namesakes_are_told_apart_or_merged():
+    merged = Taxonomy.from_paths(ROWS, ids="name")
+    assert merged.parents("cat") == ("pet", "toy") and not merged.titles
+    assert Taxonomy.from_paths(["pet/cat", "toy/cat"], ids="name").edges == (
+        ("pet", "cat"), ("toy", "cat"),
+    )  # fmt: skip
+    deep = Taxonomy.from_paths([["x", "a", "b"], ["y", "a", "b"], ["b"]], sep=">")
+    assert deep.nodes == ("x", "x>a", "x>a>b", "y", "y>a", "y>a>b", "b")
+    assert Taxonomy.from_paths([[1, 2], [2, 2]]).nodes == (1, "1/2", 2, "2/2")
+    for bad, message in (
+        ([["a/b"], ["a", "b"], ["c", "b"]], r"both get the id 'a/b'. Give another separator"),
+        ([["a", "b"], ["a ", "c"]], "Row 1: 'a ' differs from 'a' in blanks only"),
+        ([["a", "", "b"]], "Row 0: the path .* has a gap"),
+        ([["a"], []], r"Row 1: the path \[\] is empty"),
+        (["a/b", ["a"]], "A path must be a text such as 'A/B'"),
+        ("a/b", "Give a list of paths"),
+    ):
+        with pytest.raises(UserError, match=message):
+            Taxonomy.from_paths(bad)
+    with pytest.raises(UserError, match="ids='id' is not known"):
+        Taxonomy.from_paths(ROWS, ids="id")
+
+
+def test_renaming_keeps_everything_else():
+    tax = Taxonomy.from_edges(
+        [("r", "a"), ("r", "b"), ("a", "c")], related=[("b", "c")], titles={"a": "A", "b": "B"}
+    ).with_misc(["a"])
+    new = tax.renamed({"a": "b", "b": "a", "c": 3, "a/misc": "rest"})
+    assert new.nodes == ("r", "b", "a", 3, "rest") and new.related == (("a", 3),)
+    assert new.titles == {"b": "A", "a": "B"} and new.misc == {"rest": "b"}
+    assert new.edges == (("r", "b"), ("r", "a"), ("b", 3), ("b", "rest"))
+    assert new.renamed({"b": "a", "a": "b", 3: "c", "rest": "a/misc"}) == tax
+    for bad, message in (
+        ({"x": "y"}, "'x' is not a node of the taxonomy"),
+        ({"a": "r"}, "The nodes 'r' and 'a' would both be called 'r'"),
+        ({"a": 1, "b": 1}, "The nodes 'a' and 'b' would both be called 1"),
+        ({"a": ""}, "The new name of 'a' is ''"),
+        ({"a": 1.5}, "The new name of 'a' is 1.5"),
+        (["a"], r"New names must be given as \{old: new\}"),
+    ):
+        with pytest.raises(UserError, match=message):
+            tax.renamed(bad)

@@ -50,7 +50,7 @@ class Argmax(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         among: str = "all",
         cv: Any = 5,
         random_state: Any = None,
@@ -67,9 +67,10 @@ class Argmax(Decision):
     def _decide_block(self, block: FloatArray) -> BoolArray:
         if self.among == "all":
             return top_mask(block, 1)
-        if self.taxonomy is None:
+        taxonomy = self._known()
+        if taxonomy is None:
             raise UserError("Argmax(among='leaves') needs a taxonomy. Give taxonomy=...")
-        leaves = set(self.taxonomy.leaves)
+        leaves = set(taxonomy.leaves)
         columns = np.array([j for j, name in enumerate(self.names_) if name in leaves], dtype=int)
         on = np.zeros(block.shape, dtype=bool)
         on[:, columns] = top_mask(block[:, columns], 1)

@@ -8,7 +8,7 @@ threshold, a number of labels) it learns on scores of examples that the classifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,16 +17,25 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus import storage
 from linnaeus.decisions import scoring
+from linnaeus.decisions.columns import Columns, halved
 from linnaeus.errors import UserError, shorten
 from linnaeus.fitting import fitting
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
 from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
+from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -39,19 +48,23 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, one per column of `decide` and `decision_function`.
+        The labels, one per column of `decision_function`: for one label per sample those seen in
+        training, sorted; else the columns of `y`, or all nodes.
     estimator_ : object
         The classifier, fitted on all rows; after `fit` only.
     n_features_in_ : int
         Number of features, where the estimator knows it; after `fit` only.
     columns_, names_ : tuple
-        The labels that the columns of the scores stand for, and those decided on.
+        The labels that are scored, and those decided on, one per column of what `decide` takes
+        and of what it gives.
+    taxonomy_ : Taxonomy or None
+        The taxonomy, as given or inferred.
     form_, score_method_, closing_ : object
         How labels were given and which scores are asked for; internal.
     """
 
     estimator: Any
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     cv: Any
     random_state: Any
     limits = Limits(
@@ -95,8 +108,21 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
     # -- learning ---------------------------------------------------------------------------
 
+    def _taught(self, y: Any) -> Labels:
+        """Labels to learn from, over the taxonomy that is known from now on."""
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        return taught(y, self.taxonomy_)
+
+    def _known(self) -> Taxonomy | None:
+        """The taxonomy: that of the labels taught, before that as given."""
+        found: Any = getattr(self, "taxonomy_", self.taxonomy)
+        if is_inferred(found):
+            raise UserError("taxonomy='infer' needs labels that are paths: call fit first.")
+        known: Taxonomy | None = found
+        return known
+
     @fitting
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, /, X: Any, y: Any, **params: Any) -> Self:
         """Fit the estimator, and the rule on its out-of-fold scores.
 
         Parameters
@@ -106,6 +132,9 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         y : array-like, sparse matrix or list of lists
             Labels in any form of `linnaeus.labels`; an indicator is over the estimator's classes
             or the nodes of the taxonomy.
+        **params : dict
+            For the `fit` of the estimator, such as `sample_weight`; where scikit-learn's metadata
+            routing is on, what the estimator asks for. The rule itself takes all rows alike.
 
         Returns
         -------
@@ -121,23 +150,39 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             raise UserError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        params = self._fit_params(params)
         self.score_method_ = scoring.score_method(self.estimator)
-        given = taught(y, self.taxonomy)
+        given = self._taught(y)
         form, (Y, target) = given.form, self._target(given)
-        X, target = indexable(X, target)
+        X, target = indexable(X, scoring.readable(self.estimator, target))
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         if prefit:
             check_is_fitted(self.estimator)
-        self.estimator_ = self.estimator if prefit else clone(self.estimator).fit(X, target)
-        columns = scoring.scored_names(self.estimator_, form)
-        self._remember(form, columns, scoring.closing_taxonomy(self.estimator_))
+        unfitted = None if prefit else scoring.told(self.estimator, self.taxonomy_)
+        fitted = self.estimator if unfitted is None else clone(unfitted).fit(X, target, **params)
+        self.estimator_, own = fitted, scoring.has_own_scores(fitted, self.taxonomy_)
+        columns = scoring.scored_names(fitted, form, own)
+        self._remember(form, columns, scoring.closing_taxonomy(fitted))
         if self._learns():
-            at, scores = self._held_out(X, target, prefit)
+            at, scores = self._held_out(X, target, unfitted, params)
             self._learn(self._checked(scores), self._truth(form, Y)[at])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
         return self
+
+    def _fit_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """What the estimator's `fit` is given besides X and y."""
+        if not params or not _routing_enabled():
+            return {name: value for name, value in params.items() if value is not None}
+        return dict(process_routing(self, "fit", **params).estimator.fit)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who asks for what, as scikit-learn's metadata routing has it."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self.estimator, method_mapping=mapping
+        )
 
     def fit_scores(self, scores: Any, Y: Any, columns: Iterable[Any] | None = None) -> Self:
         """Learn the rule from scores of held-out examples and their true label sets.
@@ -162,7 +207,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         """
         check_parameters(self)
         matrix = rows.as_matrix(scores)
-        given = taught(Y, self.taxonomy)
+        given = self._taught(Y)
         form, (indicator, _) = given.form, self._target(given)
         if matrix.shape[0] != indicator.shape[0]:
             raise UserError(
@@ -174,7 +219,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             form,
             self._columns_of(n_columns, form)
             if columns is None
-            else checked_columns(columns, n_columns, self.taxonomy),
+            else checked_columns(columns, n_columns, self._known()),
         )
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
@@ -188,31 +233,69 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         self.closing_ = closing
         self.columns_ = columns
         self.names_ = self._decided_names(columns)
-        flat = form.kind == "one" and self.taxonomy is None
-        self.classes_ = name_array(self.names_, form.like.dtype if flat else None)
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The labels that users see; without an estimator those that are decided on."""
+        form, names = self.form_, self._shown_names()
+        if form.codes or form.layout is not None or form.kind != "one":
+            return form.shown(names)
+        plain = self._known() is None or hasattr(self, "estimator_")
+        return name_array(names, form.like.dtype if plain else None)
+
+    def _shown_names(self) -> tuple[Any, ...]:
+        """The same by their names."""
+        tax, fitted = self._known(), getattr(self, "estimator_", None)
+        if fitted is None:
+            return self.names_
+        if tax is not None and self.form_.layout is not None:
+            return tax.nodes
+        return self._labels() if self.form_.kind == "one" else self.form_.columns
+
+    def _labels(self) -> tuple[Any, ...]:
+        """The labels of which one is answered: those that the estimator has seen."""
+        return tuple(plain_names(getattr(self.estimator_, "classes_", self.form_.names)))
+
+    def _columns_for(self, shown: tuple[Any, ...]) -> Columns:
+        """The columns of some labels, given those of the labels decided on."""
+        names, tax = self.names_, self._known()
+        if names == shown:
+            return Columns()
+        place = {name: j for j, name in enumerate(names)}
+        if self.form_.kind == "one" and all(name in place for name in shown):
+            return Columns(np.array([place[name] for name in shown]))
+        if tax is None:
+            return Columns(np.array([place[name] for name in shown]))
+        return Columns.of_nodes(tax, tax.numbers(names), tax.numbers(shown))
+
+    @property
+    def _own(self) -> bool:
+        """Whether the scores are those of the classes that the estimator was trained for."""
+        return scoring.own_names(self.estimator_) == self.columns_
 
     def _truth(self, form: Form, Y: sp.csr_array) -> sp.csr_array:
         truth = moved(Y, form.names, self.names_)
         return truth if self.closing_ is None else self.closing_.closure(truth)
 
     def _held_out(
-        self, X: Any, target: Any, prefit: bool
+        self, X: Any, target: Any, unfitted: Any, params: dict[str, Any]
     ) -> tuple[npt.NDArray[np.intp], rows.FloatArray]:
         """The rows with held-out scores, and these."""
-        if prefit:
-            scores = scoring.score_matrix(self.estimator_, X, len(self.columns_))
+        if unfitted is None:
+            scores = self._scores(X)
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
         found = scoring.out_of_fold(
-            self.estimator, X, target, splits, self.columns_,
-            lambda fitted: scoring.scored_names(fitted, self.form_),
+            unfitted, X, target, splits, self.columns_,
+            lambda fitted: scoring.scored_names(fitted, self.form_, self._own),
+            own=self._own, params=params,
         )  # fmt: skip
         at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
         return at, found.scores[::-1][last]
 
     def _columns_of(self, n_columns: int, form: Form | None) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix."""
-        tax = self.taxonomy
+        tax = self._known()
         known = [form.names] if form is not None and form.kind != "one" else []
         known += [tax.nodes, tax.leaves] if tax is not None else [form.names] if form else []
         for names in known:
@@ -233,13 +316,13 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
 
         Parameters
         ----------
-        scores : array-like of shape (n_samples, n_classes)
-            A score for every sample and class.
+        scores : array-like of shape (n_samples, n_columns)
+            A score for every sample and label of `columns_`.
 
         Returns
         -------
-        csr_array of shape (n_samples, n_classes)
-            Indicator of int8, columns as in `classes_`.
+        csr_array of shape (n_samples, n_names)
+            Indicator of int8, columns as in `names_`.
         """
         check_parameters(self)
         matrix = rows.as_matrix(scores)
@@ -262,13 +345,27 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Returns
         -------
         ndarray, csr_array or list of lists
-            Labels in the form that was taught; where that is one label, the best decided on.
+            Labels in the form that was taught; where that is one label, the best decided on, one
+            of `classes_` (of rules that decide about whole paths it may be a node above).
         """
         scores = self._scores(X)
         if self.form_.kind != "one":
-            return self.form_.answer(self.decide(scores), self.names_)
-        best = [_best(block, self._specific(on)) for block, on in self._blocks(scores)]
-        return self.classes_[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+            said = self.form_.answer(self.decide(scores), self.names_)
+            return self.form_.finished(said, self._known(), X)
+        names, among = self._answers()
+        best = [
+            _best(block[:, among], self._specific(on)[:, among])
+            for block, on in self._blocks(scores)
+        ]
+        said = names[np.concatenate(best) if best else np.zeros(0, dtype=int)]
+        return self.form_.finished(said, self._known(), X)
+
+    def _answers(self) -> tuple[npt.NDArray[Any], Any]:
+        """The labels of which one is answered, and their columns among those decided on."""
+        labels = self._labels()
+        place = self._columns_for(labels).place
+        names = np.asarray(getattr(self.estimator_, "classes_", name_array(labels)))
+        return names, slice(None) if place is None else place
 
     def decision_function(self, X: Any) -> rows.FloatArray:
         """The scores of the estimator.
@@ -283,14 +380,22 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             One column per class; one number per sample for two exclusive classes.
         """
-        scores = self._prepared(self._scores(X))
-        if self.form_.kind == "one" and self.taxonomy is None and scores.shape[1] == 2:
-            return (scores[:, 1] - scores[:, 0]) / 2
+        scores = self._columns_for(self._shown_names()).best(self._prepared(self._scores(X)))
+        if self.form_.kind == "one" and scores.shape[1] == 2:
+            return halved(scores) / 2
         return scores
+
+    def class_scores(self, X: Any) -> rows.FloatArray:
+        """The scores that `decide` takes, one column for each of `columns_`."""
+        return self._scores(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
 
     def _scores(self, X: Any) -> rows.FloatArray:
         check_is_fitted(self, "estimator_")
-        return scoring.score_matrix(self.estimator_, X, len(self.columns_))
+        return scoring.score_matrix(self.estimator_, X, len(self.columns_), self._own)
 
     def _unfitted(self, columns: tuple[Any, ...]) -> Decision:
         """A copy that decides without having learned, for a rule that learns nothing."""
@@ -345,6 +450,21 @@ def taught(y: Any, taxonomy: Taxonomy | None) -> Labels:
     if given.form.kind == "one" and not isinstance(given.given, np.ndarray):
         return given._replace(given=name_array(given.given))
     return given
+
+
+def accuracy(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, score: Callable[..., float]
+) -> float:
+    """scikit-learn's `score`; for lists and paths, which it does not know, in their sense."""
+    check_is_fitted(estimator)
+    form: Form = getattr(estimator, "form_", None) or estimator.targets_.form
+    if form.kind != "lists" and form.layout is None:
+        return score(X, y, sample_weight)
+    taxonomy = estimator.taxonomy_
+    inferred = is_inferred(estimator.taxonomy)
+    given, said = (parse(Y, taxonomy, inferred) for Y in (y, estimator.predict(X)))
+    right = same_sets(taxonomy, given, said)
+    return float(np.average(right, weights=sample_weight))
 
 
 def checked_columns(

@@ -77,7 +77,7 @@ class ClosedArgmax(NodeDecision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         shift: float | str = 0.0,
         transform: str | None = "auto",
         nonempty: bool = False,

@@ -75,7 +75,7 @@ class TopDownConsistent(NodeDecision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         decision: Decision | None = None,
         threshold: float = 0.0,
         mode: str = "down",
@@ -92,8 +92,8 @@ class TopDownConsistent(NodeDecision):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        super().fit(X, y, **params)
         if self.decision is None:
             warn_of_probabilities(self)
         return self

@@ -71,7 +71,7 @@ class InstanceCut(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         features: str = "top",
         alpha: float = 1.0,
         cv: Any = 5,

@@ -16,7 +16,7 @@ from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import FloatArray
-from linnaeus.labels import Form, Labels
+from linnaeus.labels import Form, Labels, name_array
 from linnaeus.parameters import NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
@@ -35,12 +35,13 @@ class NodeDecision(Decision):
     limits = Limits(lift=NONE | choice("max", "always"))
 
     def _tax(self) -> Taxonomy:
-        if self.taxonomy is None:
+        taxonomy = self._known()
+        if taxonomy is None:
             raise UserError(
                 f"{type(self).__name__} needs a taxonomy, since its label sets are closed under "
                 f"'parent of'. Give taxonomy=..."
             )
-        return self.taxonomy
+        return taxonomy
 
     def _target(self, given: Labels) -> tuple[sp.csr_array, Any]:
         """Label sets closed upwards; the estimator learns them so where they are over nodes."""
@@ -87,6 +88,11 @@ class NodeDecision(Decision):
         if every and self.lift != "always":
             return scores[:, np.argsort(self.scored_)]
         return lift(self._tax(), scores, self.scored_)
+
+    def _answers(self) -> tuple[Any, Any]:
+        """Any node may be answered."""
+        names = name_array(self.names_)
+        return names.astype(object) if self.classes_.dtype == object else names, slice(None)
 
     def _specific(self, on: BoolArray) -> BoolArray:
         deepest: BoolArray = self._tax().most_specific(on.astype(np.int8)) > 0

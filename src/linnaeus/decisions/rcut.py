@@ -62,7 +62,7 @@ class RCut(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         k: int | None = None,
         cv: Any = 5,
         random_state: Any = None,

@@ -8,23 +8,25 @@ binary problem, and the lists of probabilities of multi-output models all become
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, parse, plain_names
 from linnaeus.parameters import LISTS, choice, thing, whole
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 
@@ -43,22 +45,49 @@ def score_method(estimator: Any) -> str:
     )
 
 
-def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
-    """The labels that the columns of the scores belong to."""
+def has_own_scores(estimator: Any, taxonomy: Taxonomy | None) -> bool:
+    """Whether a fitted estimator scores classes which are nodes of this taxonomy.
+
+    These are what a rule decides about. What the estimator shows has columns of nodes that only
+    stand for what is below them, too.
+    """
+    names = own_names(estimator)
+    return taxonomy is not None and names is not None and all(name in taxonomy for name in names)
+
+
+def own_names(estimator: Any) -> tuple[Any, ...] | None:
+    """The classes that one of our estimators with a taxonomy was trained for."""
+    targets = getattr(_core(estimator), "targets_", None)
+    return None if targets is None or targets.taxonomy is None else targets.names
+
+
+def readable(estimator: Any, y: Any) -> Any:
+    """Labels as the estimator takes them: few take sparse indicators."""
+    core = _core(estimator)
+    if not sp.issparse(y) or isinstance(core, OneVsRestClassifier) or hasattr(core, "taxonomy"):
+        return y
+    return y.toarray()
+
+
+def scored_names(estimator: Any, form: Form, own: bool = False) -> tuple[Any, ...]:
+    """The labels that the columns of the scores belong to; `own` as in `score_matrix`."""
+    if own:
+        return own_names(estimator) or ()
     n = len(form.names)
     classes = getattr(estimator, "classes_", form.names)
     if form.kind == "one":
         return tuple(plain_names(classes))
-    nodes = getattr(getattr(_core(estimator), "taxonomy", None), "nodes", ())
+    nodes = getattr(_taxonomy(estimator), "nodes", ())
     if n == 1 or (len(classes) == n != len(nodes)):
         return form.names
-    names = tuple(plain_names(classes))
-    if names == nodes:
+    trained = own_names(estimator)
+    names = tuple(plain_names(classes)) if trained is None else trained
+    if names in (nodes, (0, 1)):  # the latter are the values of every column
         return form.names
     named = form.names != tuple(range(n)) or form.names == nodes
     if not named or not set(names) <= set(form.names):  # else nodes, in an order of their own
         raise UserError(
-            f"y has {n} columns, but {type(estimator).__name__} has {len(classes)} classes that "
+            f"y has {n} columns, but {type(estimator).__name__} has {len(names)} classes that "
             f"are not named among them. Give a taxonomy that holds both, or fit it on this y."
         )
     return names
@@ -66,14 +95,31 @@ def scored_names(estimator: Any, form: Form) -> tuple[Any, ...]:
 
 def closing_taxonomy(estimator: Any) -> Taxonomy | None:
     """The taxonomy of a model that scores all its nodes and learns from sets closed upwards."""
+    taxonomy = _taxonomy(estimator)
+    every_node = getattr(_core(estimator), "classes", None) == "nodes"
+    return taxonomy if every_node and isinstance(taxonomy, Taxonomy) else None
+
+
+def _taxonomy(estimator: Any) -> Any:
+    """The taxonomy of a classifier, if it has one."""
     core = _core(estimator)
-    taxonomy = getattr(core, "taxonomy", None)
-    every_node = getattr(core, "classes", None) == "nodes" and isinstance(taxonomy, Taxonomy)
-    return taxonomy if every_node else None
+    return getattr(core, "taxonomy_", getattr(core, "taxonomy", None))
 
 
-def score_matrix(estimator: Any, X: Any, n_columns: int) -> rows.FloatArray:
-    """The (n, n_columns) scores of the estimator."""
+def told(estimator: Any, taxonomy: Taxonomy | None) -> Any:
+    """A new copy of a classifier; where it is to infer a taxonomy, that is this one."""
+    copy = clone(estimator)
+    unknown = [
+        name for name, value in copy.get_params().items()
+        if name.rpartition("__")[2] == "taxonomy" and is_inferred(value)
+    ]  # fmt: skip
+    return copy.set_params(**dict.fromkeys(unknown, taxonomy))
+
+
+def score_matrix(estimator: Any, X: Any, n_columns: int, own: bool = False) -> rows.FloatArray:
+    """The (n, n_columns) scores of the estimator; `own`: of the classes that it was trained for."""
+    if own:
+        return rows.as_matrix(_own_scores(estimator, X))
     method = score_method(estimator)
     scores = getattr(estimator, method)(X)
     if isinstance(scores, list):
@@ -108,6 +154,8 @@ def out_of_fold(
     columns: tuple[Any, ...],
     scored: Callable[[Any], Iterable[Any]],
     *,
+    own: bool = False,
+    params: Mapping[str, Any] | None = None,
     predict: bool = False,
     dtype: Any = np.float64,
     callback: Callable[[int, int], None] | None = None,
@@ -117,6 +165,8 @@ def out_of_fold(
     A label that a fold lacks gets the lowest score of its row.
 
     scored : the labels that a fitted estimator scores, in the order of its scores
+    own : whether these are the classes that it was trained for
+    params : for `fit`, of all rows
     predict : whether to ask the estimators for their own predictions too
     callback : told how many fits are done, and how many there are
     """
@@ -131,9 +181,10 @@ def out_of_fold(
         with warnings.catch_warnings():
             # A label that a fold lacks is no news to the user: it does not lack in the data.
             warnings.filterwarnings("ignore", message="Label .* is present in all training")
-            fitted = clone(estimator).fit(X_train, y_train)
+            more = _check_method_params(X, dict(params or {}), train)
+            fitted = clone(estimator).fit(X_train, y_train, **more)
         names = tuple(scored(fitted))
-        found = score_matrix(fitted, X_test, len(names))
+        found = score_matrix(fitted, X_test, len(names), own)
         known = [j for j, name in enumerate(names) if name in position]
         part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
         part[:, [position[names[j]] for j in known]] = found[:, known]
@@ -197,6 +248,15 @@ def _core(estimator: Any) -> Any:
     """The classifier at the end of a pipeline or inside a search."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def _own_scores(estimator: Any, X: Any) -> Any:
+    """What `class_scores` of the classifier inside a pipeline or a search gives."""
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    if hasattr(estimator, "steps"):
+        X = estimator[:-1].transform(X) if len(estimator.steps) > 1 else X
+        estimator = estimator.steps[-1][1]
+    return estimator.class_scores(X)
 
 
 def _fill_constant(estimator: Any, scores: rows.FloatArray) -> rows.FloatArray:

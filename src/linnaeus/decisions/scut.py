@@ -57,7 +57,7 @@ class SCut(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         floor: float = 0.0,
         fallback: str = "inf",
         cv: Any = 5,

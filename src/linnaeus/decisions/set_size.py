@@ -65,7 +65,7 @@ class SetSize(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         mode: str = "threshold",
         top_k: int | None = None,
         cv: Any = 5,

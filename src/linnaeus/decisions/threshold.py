@@ -53,7 +53,7 @@ class Threshold(Decision):
     def __init__(
         self,
         estimator: Any = None,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         threshold: Any = 0.0,
         at_least_one: bool = False,
         cv: Any = 5,
@@ -66,8 +66,8 @@ class Threshold(Decision):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        super().fit(X, y)
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        super().fit(X, y, **params)
         warn_of_probabilities(self)
         return self
 

@@ -1,9 +1,11 @@
-"""What all estimators share: labels, weights of examples, seeds, certificates."""
+"""What all estimators share: labels, columns, weights of examples, seeds, certificates."""
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from linnaeus import storage
-from linnaeus.errors import UserError
+from linnaeus.decisions.base import accuracy
+from linnaeus.decisions.columns import halved
+from linnaeus.errors import UserError, check_choice
 from linnaeus.estimators import _targets
 from linnaeus.fitting import is_interrupted
+from linnaeus.labels import name_array
 from linnaeus.parameters import (
     COUNT,
     FLAG,
@@ -33,6 +38,7 @@ from linnaeus.parameters import (
     choice,
 )
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import settled
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -40,27 +46,52 @@ TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators; `classes` says of which nodes: the "leaves", or all "nodes"."""
 
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | str | None
     classes: str
     fit_intercept: bool
     intercept_scaling: float
     tol: float
     random_state: Any
     several = True  # whether a sample may have several labels
+    empty = "none"  # as it was before there was the parameter
+
     limits = Limits(  # of parameters that several estimators have; one name means one thing
         taxonomy=TAXONOMY, C=POSITIVE, tol=POSITIVE, max_iter=COUNT,
-        classes=choice("leaves", "nodes"), fit_intercept=FLAG,
+        classes=choice("leaves", "nodes"), empty=choice("best", "none"), fit_intercept=FLAG,
         intercept_scaling=POSITIVE, class_weight=choice("balanced") | MAPPING | NONE,
         prune=NOT_NEGATIVE, warm_start=FLAG, dtype=FLOAT_TYPE, n_jobs=JOBS,
         random_state=SEED,
     )  # fmt: skip
 
+    # -- classes ----------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, one for each column of `decision_function` and `predict_proba`.
+
+        For one label per sample those seen in training, sorted; for label sets the columns of `y`,
+        or all nodes of the taxonomy in their order; for paths all nodes.
+        """
+        return self.targets_.classes()
+
+    @property
+    def coef_names_(self) -> np.ndarray:
+        """The classes that were trained, one for each row of `coef_`."""
+        names = self.targets_.names
+        return name_array(names[1:] if self.targets_.binary else names)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "predict" in vars(cls):
+            cls.predict = _as_taught(cls.predict)
+
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        self.targets_, Y = _targets.learn(y, self.taxonomy, self.classes)
+        check_choice("empty", self.empty, ("best", "none"))
+        self.taxonomy_, y = settled(self.taxonomy, y)
+        self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
-        self.classes_, self.taxonomy_ = self.targets_.classes(), self.taxonomy
         return self._columns(Y)
 
     def _adjusted(
@@ -72,6 +103,66 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:
         """The columns to solve for: the second class alone where there are two."""
         return Y[:, [1]] if self.targets_.binary else Y
+
+    # -- scores -----------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, one column for each of `classes_`; (n,) for one label per sample of two.
+
+        An inner node that is a column has the best score of the classes at or below it.
+        """
+        check_is_fitted(self, "targets_")
+        if not (self.targets_.one and self.targets_.by_path):
+            return self._halved(self._label_scores(X))
+        columns = self.targets_.columns()
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+
+    def node_scores(self, X: Any) -> np.ndarray:
+        """Scores of all nodes, (n, n_nodes) in their order, whatever the form of `y`.
+
+        A node has the best score of the classes at or below it. Without a taxonomy there is a
+        column for each class, also for two.
+        """
+        check_is_fitted(self, "targets_")
+        columns = self.targets_.node_columns(self.taxonomy_)
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+
+    def class_scores(self, X: Any) -> np.ndarray:
+        """Scores of the classes that were trained, (n, n_classes), in the order of training."""
+        return stacked(self._both(S) for S in self._score_blocks(X))
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        """Scores of the classes trained, for blocks of rows; of two exclusive ones the second."""
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    def _label_scores(self, X: Any) -> np.ndarray:
+        """Scores of the labels of which one is answered, also for two; else of `classes_`."""
+        check_is_fitted(self, "targets_")
+        columns = self.targets_.label_columns() if self.targets_.one else self.targets_.columns()
+        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+
+    def _both(self, scores: np.ndarray) -> np.ndarray:
+        """A column for each of two exclusive classes."""
+        return np.hstack([-scores, scores]) if self.targets_.binary else scores
+
+    def _halved(self, scores: np.ndarray) -> np.ndarray:
+        """The scores of two exclusive labels as one."""
+        if self.targets_.binary:
+            return scores[:, 1]
+        return halved(scores) if self.targets_.one and not self.targets_.by_path else scores
+
+    def _best(self, scores: np.ndarray) -> np.ndarray:
+        """The class of each row with the highest score, of those that were labels in training."""
+        taught, scores = self.targets_.taught, self._both(scores)
+        if taught is None or len(taught) == scores.shape[1]:
+            return np.asarray(np.argmax(scores, axis=1))
+        return np.asarray(taught[np.argmax(scores[:, taught], axis=1)])
+
+    def _fills(self) -> bool:
+        """Whether a row of several labels is to have at least one."""
+        return self.empty == "best" and self.targets_.full is not False
+
+    # -- fitting ----------------------------------------------------------------------------
 
     def _weights(self, sample_weight: Any, n: int) -> Any:
         """The weights of n examples, or None."""
@@ -117,6 +208,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What helps where the certificate is not what was asked for."""
         return f"Raise max_iter or tol{', or use float64' if hasattr(self, 'dtype') else ''}."
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose label set is predicted whole."""
+        return accuracy(self, X, y, sample_weight, super().score)
+
     def save(self, path: str | Path) -> None:
         """Write the estimator, fitted or not, as a directory; read it with `linnaeus.load`.
 
@@ -132,3 +227,23 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = self.several
         tags.target_tags.multi_output = False
         return tags
+
+
+def stacked(blocks: Iterator[np.ndarray]) -> np.ndarray:
+    """Blocks of rows as one array; a single one is not copied."""
+    parts = list(blocks)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _as_taught(predict: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that says in names what `predict` says, made to say it as it was taught.
+
+    As paths, as numbers, or as a data frame whose rows are called like those of X.
+    """
+
+    @functools.wraps(predict)
+    def answer(self: Any, X: Any, *more: Any, **options: Any) -> Any:
+        said = predict(self, X, *more, **options)
+        return self.targets_.form.finished(said, self.taxonomy_, X)
+
+    return answer

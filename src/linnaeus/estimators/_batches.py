@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from linnaeus.decisions.base import taught
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
-from linnaeus.labels import Form, moved, parse
+from linnaeus.labels import Form, by_kind, moved, name_array, parse
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -58,11 +58,9 @@ def flat_labels(
 
 
 def node_labels(
-    y: Any, taxonomy: Any, classes: Any, old: _targets.Targets | None, kind: str = "leaves"
+    y: Any, taxonomy: Taxonomy, classes: Any, old: _targets.Targets | None, kind: str = "leaves"
 ) -> tuple[_targets.Targets, sp.csr_array]:
     """A batch over a taxonomy; inner nodes that were classes once remain classes."""
-    if not isinstance(taxonomy, Taxonomy):
-        _targets.learn(y, taxonomy, "leaves")  # refuses it
     names = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
     if old is not None:
         if old.taxonomy is None:
@@ -100,6 +98,38 @@ def _check_larger(old: Taxonomy, new: Taxonomy) -> None:
             raise UserError(
                 f"The new taxonomy lacks the node {shorten(v)}. Give one with all old nodes."
             )
+
+
+def joined(
+    old: _targets.Targets | None, new: _targets.Targets, Y: sp.csr_array, classes: Any
+) -> _targets.Targets:
+    """What is known after a batch: the labels of this one and of those before, and `classes`."""
+    taught, full = set(Y.indices.tolist()), bool((np.diff(Y.indptr) > 0).all())
+    number = {name: j for j, name in enumerate(new.names)}
+    place = _places(new)
+    if old is not None:
+        before = range(len(old.names)) if old.taught is None else old.taught.tolist()
+        taught |= {number[old.names[j]] for j in before}
+        full = full and old.full is not False
+        place |= {name: number[old.names[j]] for name, j in _places(old).items()}
+    new = new._replace(taught=np.array(sorted(taught), dtype=np.int64), full=full)
+    if not new.one or new.taxonomy is None:
+        return new
+    given = [] if classes is None else np.asarray(classes, dtype=object).ravel().tolist()
+    place |= {name: number[name] for name in given if name in number}
+    names = tuple(by_kind(place))
+    like = new.form.like
+    if like.dtype != object and not new.form.codes:
+        like = name_array(names)[:0]  # as wide as the longest
+    form = new.form._replace(names=names, like=like)
+    return new._replace(form=form, shown=np.array([place[name] for name in names]))
+
+
+def _places(targets: _targets.Targets) -> dict[Any, int]:
+    """The class of every label that users see, where there is one per sample."""
+    if not targets.one or targets.taxonomy is None:
+        return {}
+    return dict(zip(targets.form.names, targets.label_columns().place.tolist(), strict=True))
 
 
 def changed(old: _targets.Targets, new: _targets.Targets) -> bool:

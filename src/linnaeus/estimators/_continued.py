@@ -17,14 +17,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._linear import LinearClassifier, check_range, tidy
-from linnaeus.labels import moved
+from linnaeus.fitting import fitting, read_rows
+from linnaeus.labels import moved, parse
 from linnaeus.solvers.numerics.rounds import record
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
 
 
 class Kept(NamedTuple):
@@ -48,25 +50,42 @@ class Continued(LinearClassifier):
 
     warm_start: bool = False  # for models that were saved before there was one
 
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
+    ) -> Any:
+        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
+
+    @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples; with `warm_start` from where the last fit ended.
-
-        X : (n_samples, n_features), an array or a sparse matrix
-        y : one label per sample; an indicator over the nodes of the taxonomy (without one, over
-            any columns); or with a taxonomy lists of labels
-        sample_weight : (n_samples,), a factor of the cost of each example
 
         With `warm_start`, row i is taken for row i of the last fit, and a class for the class of
         the same name. Rows may be appended, and labels, parameters and the taxonomy may be others:
         the result is the same as from nothing, within `tol`. It only takes less work.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            Labels in any form of `linnaeus.labels`: one per sample, an indicator over the nodes of
+            the taxonomy (without one, over any columns), or lists of labels.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
         past = self._past() if self.warm_start else None
         prepared = self._prepared(X, y, sample_weight)
-        vars(self).pop("held_", None)
+        self.__dict__.pop("held_", None)
         self._store(self._solve(*prepared, self._fitting(past)))
         self._keep(*prepared[:3], saved=self.warm_start)
         return self
 
+    @fitting
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, taxonomy: Taxonomy | None = None, *,
         sample_weight: Any = None, only: Any = None,
@@ -76,20 +95,35 @@ class Continued(LinearClassifier):
         The result is the same as that of a fit of all rows so far, within `tol`, and so is its
         certificate. The rows so far are kept for it. A batch that fails leaves the model as it was.
 
-        X, y, sample_weight : as in `fit`
-        classes : without a taxonomy, all classes that may come, to be given with the first batch;
-            with one, nodes that are to be classes besides its leaves
-        taxonomy : a larger one than before, with all nodes of old
-        only : "new" or a list of classes: train these and all new classes, and leave the weights of
-            all others as they are, bit by bit. It is quicker, but not the best for all rows:
-            `gap_` tells how far from it, and a warning says when that is more than `tol`.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            Labels, as in `fit`.
+        classes : array-like of shape (n_classes,) or None, default=None
+            Without a taxonomy, all classes that may come, to be given with the first batch; with
+            one, nodes that are classes besides its leaves.
+        taxonomy : Taxonomy or None, default=None
+            A larger taxonomy with all nodes of the one before.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Factor of the cost of each sample; None for 1.
+        only : 'new', list or None, default=None
+            Train these and all new classes, and leave the weights of all others as they are, bit
+            by bit. It is quicker, but not the best for all rows: `gap_` tells how far from it, and
+            a warning says when that is more than `tol`.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
         """
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             self._learn_batch(X, y, classes, taxonomy, sample_weight, only)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
         return self
 
@@ -98,17 +132,14 @@ class Continued(LinearClassifier):
     ) -> None:
         past = self._past()
         kept = None if past is None else self._kept_rows()
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=past is None
-        )
+        X = read_rows(self, X, accept_sparse="csr", reset=past is None)
         X, weight = tidy(X), self._weights(sample_weight, X.shape[0])
         Y = self._batch_labels(y, X.shape[0], classes, taxonomy, past)
         X, Y, weight = _joined(kept, X, Y, weight, self.targets_, self.classes == "nodes")
         self.targets_, Y = self._adjusted(self.targets_, Y)
-        self.classes_ = self.targets_.classes()
         dtype = self._dtype(X)
         check_range(X, dtype)
-        vars(self).pop("held_", None)
+        self.__dict__.pop("held_", None)
         if only is None:
             solution, n_learned = self._solve(X, Y, weight, dtype, self._seed(), past), None
         else:
@@ -122,10 +153,14 @@ class Continued(LinearClassifier):
     def _batch_labels(self, y: Any, n: int, classes: Any, taxonomy: Any, past: Any) -> sp.csr_array:
         """The labels of a batch as columns to solve for; what is new about classes is taken in."""
         old = None if past is None else past.targets_
-        if taxonomy is None:
-            taxonomy = self.taxonomy if past is None else past.taxonomy_
-        self.targets_, Y = _batches.labels(y, taxonomy, classes, old, self.classes)
+        if taxonomy is None and past is None:
+            taxonomy, y = settled(self.taxonomy, y)
+        elif taxonomy is None:
+            taxonomy = past.taxonomy_
+            y = parse(y, taxonomy, paths=True) if is_inferred(self.taxonomy) else y
+        targets, Y = _batches.labels(y, taxonomy, classes, old, self.classes)
         check_consistent_length(np.empty(n), Y)
+        self.targets_ = _batches.joined(old, targets, Y, classes)
         self.taxonomy_ = taxonomy
         return self._columns(Y)
 
@@ -206,7 +241,9 @@ class Continued(LinearClassifier):
 
 def checksum(X: sp.csr_array) -> int:
     """A number that changes when the rows do."""
-    return zlib.crc32(np.ascontiguousarray(X.indices), zlib.crc32(np.ascontiguousarray(X.data)))
+    return zlib.crc32(
+        np.ascontiguousarray(X.indices).data, zlib.crc32(np.ascontiguousarray(X.data).data)
+    )
 
 
 def column_names(targets: _targets.Targets, n_columns: int) -> tuple[Any, ...]:

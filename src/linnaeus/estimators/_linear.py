@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
+from scipy.special import expit, log_expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, shorten
@@ -101,28 +101,10 @@ class LinearClassifier(Classifier):
 
     # -- scoring ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            One column per class; one number per sample for two exclusive classes without a
-            taxonomy.
-        """
-        X = self._checked(X)
-        out = np.empty((X.shape[0], self.coef_.shape[0]), dtype=np.result_type(self.coef_, X))
-        for rows in self._row_blocks(X.shape[0]):
-            out[rows] = self._scores(X[rows])
-        return out.ravel() if self.targets_.binary else out
-
     def predict(self, X: Any) -> Any:
-        """Labels of samples: the best class, or all classes with positive scores.
+        """Labels of samples: the best, or all whose classes score above 0.
+
+        Where several are answered and none does, see the parameter `empty`.
 
         Parameters
         ----------
@@ -134,17 +116,24 @@ class LinearClassifier(Classifier):
         ndarray, csr_array or list of lists
             Labels in the form that was taught.
         """
-        X = self._checked(X)
-        decided = []
-        for rows in self._row_blocks(X.shape[0]):
-            scores = self._scores(X[rows])
-            decided.append(self._best(scores) if self.targets_.one else self._positive(scores))
+        check_is_fitted(self, "targets_")
         if self.targets_.one:
-            return self.classes_[np.concatenate(decided)]
-        return _targets.answer(self.targets_, sp.vstack(decided, format="csr"), self.taxonomy_)
+            columns = self.targets_.label_columns()
+            best = [columns.best(self._both(S)).argmax(axis=1) for S in self._score_blocks(X)]
+            return self.targets_.labels()[np.concatenate(best)]
+        decided, best = [], []
+        for scores in self._score_blocks(X):
+            decided.append(self._positive(scores))
+            best += [self._best(scores)] if self._fills() else []
+        on = sp.vstack(decided, format="csr")
+        filled = np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The best classes of each sample.
+
+        Ranked are the classes that were trained: no inner node that only stands for what is below
+        it. Memory is bounded, however many classes there are.
 
         Parameters
         ----------
@@ -160,17 +149,25 @@ class LinearClassifier(Classifier):
         scores : ndarray of shape (n_samples, k)
             Their scores.
         """
-        X = self._checked(X)
-        k = min(k, len(self.classes_))
+        place, numbers = self._ranked_classes()
+        k = min(k, len(place))
         best, values = [], []
-        for rows in self._row_blocks(X.shape[0]):
-            S = self._both(self._scores(X[rows]))
+        for scores in self._score_blocks(X):
+            S = self._both(scores)[:, place]
             part = np.argpartition(-S, k - 1, axis=1)[:, :k]
             score = np.take_along_axis(S, part, axis=1)
             order = np.lexsort((part, -score), axis=1)
             best.append(np.take_along_axis(part, order, axis=1))
             values.append(np.take_along_axis(score, order, axis=1))
-        return np.vstack(best), np.vstack(values)
+        return numbers[np.vstack(best)], np.vstack(values)
+
+    def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes that `classes_` names, by their columns of scores; and their places there."""
+        check_is_fitted(self, "targets_")
+        number = {name: j for j, name in enumerate(self.targets_.shown_names())}
+        numbers = np.array([number.get(name, -1) for name in self.targets_.names])
+        place = np.flatnonzero(numbers >= 0)
+        return place, numbers[place]
 
     def sparsify(self) -> Self:
         """Store `coef_` as a sparse matrix; predictions stay the same.
@@ -189,6 +186,10 @@ class LinearClassifier(Classifier):
         X = read_rows(self, X, reset=False, accept_sparse="csr")
         return sp.csr_array(X) if sp.issparse(X) else X
 
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        X = self._checked(X)
+        return (self._scores(X[rows]) for rows in self._row_blocks(X.shape[0]))
+
     def _row_blocks(self, n: int) -> Iterator[slice]:
         """Blocks of rows whose scores stay within bounded memory; an empty one for no rows."""
         step = max(1, SCORE_ENTRIES // max(1, self._n_scores()))
@@ -202,13 +203,6 @@ class LinearClassifier(Classifier):
         S = X @ self.coef_.T
         S = S.toarray() if sp.issparse(S) else np.asarray(S)
         return np.asarray(S + self.intercept_)
-
-    def _both(self, scores: np.ndarray) -> np.ndarray:
-        """A column for each of two exclusive classes."""
-        return np.hstack([-scores, scores]) if self.targets_.binary else scores
-
-    def _best(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.argmax(self._both(scores), axis=1))
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return sp.csr_array(scores > 0, dtype=np.int8)
@@ -293,9 +287,25 @@ def named_factors(class_weight: Any, names: Any) -> np.ndarray:
     return np.array([float(class_weight.get(name, 1.0)) for name in names])
 
 
-def class_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:
-    """Sigmoids of scores; normalised where every sample has one label."""
-    p = np.asarray(expit(scores))
-    if targets.binary:
-        return np.column_stack([1 - p, p])
-    return p / p.sum(axis=1, keepdims=True) if targets.one else p
+class Independent(LinearClassifier):
+    """Classes whose scores are log odds, each by itself."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities, one column for each of `classes_`.
+
+        With one label per sample they sum to 1: the shares in the sum of the sigmoids. With several
+        a node has the probability of the best class at or below it.
+        """
+        check_is_fitted(self, "targets_")
+        if self.targets_.one and self.targets_.by_path:
+            return np.asarray(self.targets_.columns().total(self.class_probabilities(X)))
+        return self._probabilities(self._label_scores(X))
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The same of the classes that were trained, in the order of training."""
+        return self._probabilities(self.class_scores(X))
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        if self.targets_.one:
+            return np.asarray(softmax(log_expit(scores), axis=1))
+        return np.asarray(expit(scores))

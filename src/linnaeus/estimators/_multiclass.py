@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
-from scipy.special import softmax as softmax_of
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.estimators import _targets
 from linnaeus.estimators._linear import LinearClassifier
@@ -22,7 +22,7 @@ class Multiclass(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         *,
         fit_intercept: bool = True,
@@ -62,9 +62,24 @@ class Multiclass(LinearClassifier):
         return solution._replace(coef=W[1:] - W[:1], intercept=b[1:] - b[:1])
 
 
-def exclusive_probabilities(scores: np.ndarray, targets: _targets.Targets) -> np.ndarray:
-    """Softmax of scores; of two exclusive classes the score is the log odds of the second."""
-    if targets.binary:
-        p = expit(scores)
-        return np.column_stack([1 - p, p])
-    return np.asarray(softmax_of(scores, axis=1))
+class Exclusive(Multiclass):
+    """Classes of which one is right; scores are log probabilities up to a constant."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities, one column for each of `classes_`.
+
+        With one label per sample they sum to 1. For label sets a node has the sum over the classes
+        at or below it.
+        """
+        check_is_fitted(self, "targets_")
+        if self.targets_.one and not self.targets_.by_path:
+            return self._probabilities(self._label_scores(X))
+        return np.asarray(self.targets_.columns().total(self.class_probabilities(X)))
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The same of the classes that were trained, in the order of training."""
+        return self._probabilities(self.class_scores(X))
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Softmax; of two exclusive classes the scores are the log odds, and minus these."""
+        return np.asarray(softmax(scores / 2 if self.targets_.binary else scores, axis=1))

@@ -19,14 +19,16 @@ from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
-from linnaeus.estimators._ranked import Ranked, extended
+from linnaeus.estimators._ranked import Ranked, above, extended
 from linnaeus.estimators._running_sizes import RunningSizes
 from linnaeus.fitting import fitting, read_rows
+from linnaeus.labels import parse
 from linnaeus.parameters import FLAG, Limits
 from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.inferring import is_inferred, settled
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse
@@ -307,23 +309,24 @@ class Online(Ranked):
         self.weights_.note(X, Y)
 
     def _batch_labels(
-        self, y: Any, n: int, classes: Any, taxonomy: Taxonomy | None, first: bool
+        self, y: Any, n: int, classes: Any, taxonomy: Any, first: bool
     ) -> sp.csr_array:
         """The labels of a batch over all classes; what is new about classes is taken in."""
-        if first:
-            taxonomy = self.taxonomy if taxonomy is None else taxonomy
-        elif taxonomy is None:
-            taxonomy = self.taxonomy_
+        if taxonomy is None:
+            taxonomy = self.taxonomy if first else self.taxonomy_
+        taxonomy, y = settled(taxonomy, y)
+        if is_inferred(self.taxonomy):
+            y = parse(y, taxonomy, paths=True)
         old = None if first else self.targets_
         targets, Y = _batches.labels(y, taxonomy, classes, old)
         check_consistent_length(np.empty(n), Y)
         self._check_labels(Y)
+        targets = _batches.joined(old, targets, Y, classes)
         if first:
             self.sizes_ = RunningSizes()
         if old is None or _batches.changed(old, targets):
             self._take_in(old, targets)
-        self.targets_ = targets
-        self.classes_, self.taxonomy_ = targets.classes(), taxonomy
+        self.targets_, self.taxonomy_ = targets, taxonomy
         return Y
 
     def _take_in(self, old: _targets.Targets | None, targets: _targets.Targets) -> None:
@@ -438,7 +441,7 @@ class Online(Ranked):
         return int(self.shared_.attributes.shape[1])
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
-        return self.sizes_.decide(scores)
+        return above(scores, self.sizes_.rule)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "weights_")
@@ -448,7 +451,7 @@ class Online(Ranked):
         return sp.csr_array(X) if sp.issparse(X) else X
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        large = X.shape[1] * len(self.classes_) >= MANY_WEIGHTS
+        large = X.shape[1] * len(self.targets_.names) >= MANY_WEIGHTS
         return self._float_type(True) if large else super()._dtype(X)
 
     def _float_type(self, large: bool) -> Any:

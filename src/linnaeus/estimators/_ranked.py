@@ -34,7 +34,7 @@ NEGLIGIBLE = 1e-10  # eigenvalues of a class kernel, relative to the largest
 class ClassModel(NamedTuple):
     """How classes share weights, and what it costs to take one for another."""
 
-    attributes: sp.csr_array  # (n_classes, n_attributes), in the order of `classes_`
+    attributes: sp.csr_array  # (n_classes, n_attributes), in the order of training
     loss: ClassLoss
 
 
@@ -48,6 +48,7 @@ class Ranked(LinearOrKernel):
 
     loss: Any
     attributes: Any
+    empty = "best"  # as it was before there was the parameter
     limits = Limits(
         loss=choice(*NAMED)
         | thing("a loss of linnaeus.losses", lambda v: isinstance(v, ClassLoss))
@@ -114,24 +115,6 @@ class Ranked(LinearOrKernel):
 
     # -- answers ----------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            One column per class; one number per sample for two exclusive classes without a
-            taxonomy.
-        """
-        X = self._checked(X)
-        S = np.vstack([self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])])
-        return S.ravel() if self.targets_.binary else S
-
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of rows of features, or of kernel values."""
         if self._is_linear():
@@ -139,7 +122,12 @@ class Ranked(LinearOrKernel):
         return np.asarray(X @ self.dual_coef_ + self.intercept_)
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
-        return self.set_size_.decide(scores)
+        return above(scores, self.set_size_)
+
+
+def above(scores: np.ndarray, rule: SetSize) -> sp.csr_array:
+    """The classes above the threshold of each row; there may be none."""
+    return sp.csr_array(scores > rule.predicted_thresholds(scores)[:, None], dtype=np.int8)
 
 
 def factor(class_kernel: Any, n_classes: int) -> sp.csr_array:
@@ -148,7 +136,7 @@ def factor(class_kernel: Any, n_classes: int) -> sp.csr_array:
     if K.shape != (n_classes, n_classes):
         raise UserError(
             f"class_kernel has the shape {K.shape}, but there are {n_classes} classes. Give one "
-            f"row and one column per class, in the order of classes_."
+            f"row and one column per class, in the order of coef_names_."
         )
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]

@@ -52,7 +52,7 @@ class Recursive(Continued):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         root: str = "zero",
         ground: float | None = None,
@@ -61,6 +61,7 @@ class Recursive(Continued):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         intercept_sharing: str = "parent",
         class_weight: Any = None,
         warm_start: bool = False,
@@ -78,6 +79,7 @@ class Recursive(Continued):
         self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.intercept_sharing = intercept_sharing
         self.class_weight = class_weight
         self.warm_start = warm_start
@@ -95,8 +97,7 @@ class Recursive(Continued):
         if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
             return targets, Y
         used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-        names = tuple(targets.names[j] for j in used.tolist())
-        return targets._replace(names=names, nodes=targets.nodes[used]), Y[:, used]
+        return targets.restricted(used), Y[:, used]
 
     def _solver(self) -> Callable[..., Joint]:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -172,8 +173,8 @@ class Recursive(Continued):
         n_seen = rows_learned(past, held, Y.shape[0])
         P, D = self._values(X, Y, structure, W_T, W_I, n_seen, options)
         trace = [*found.solution.trace, whole(P, min(P, D), found.solution.trace)]
-        values = (np.array([value]) for value in (P, min(P, D)))
-        return Solution(coef, intercept, *values, found.solution.n_iter, trace)
+        primal, dual = np.array([P]), np.array([min(P, D)])
+        return Solution(coef, intercept, primal, dual, found.solution.n_iter, trace)
 
     def _placed(
         self, past: Any, held: Any, structure: alternation.Structure, inner: list[Any],
@@ -205,8 +206,8 @@ class Recursive(Continued):
         leaves, weights = free[0], options["class_weight"]
         if not leaves.size:
             nothing = np.zeros((0, W_T.shape[1]), W_T.dtype)
-            values = (nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
-            return Joint(Solution(*values), np.zeros((free[1].size, W_T.shape[1])))
+            none = Solution(nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
+            return Joint(none, np.zeros((free[1].size, W_T.shape[1])))
         names = [self.targets_.names[j] for j in leaves.tolist()]
         options = options | {"class_weight": None if weights is None else weights[:, leaves]}
         return self._solver()(

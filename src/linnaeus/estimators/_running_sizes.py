@@ -65,7 +65,3 @@ class RunningSizes:
         sums = np.column_stack([T.T @ G @ T, T.T @ h])
         sums[np.ix_(new, new)] += G[-1, -1] * (left.T @ left) / len(rows)
         self._sums = sums
-
-    def decide(self, scores: np.ndarray) -> sp.csr_array:
-        """The label sets of rows of scores."""
-        return self.rule.decide(scores)

@@ -2,7 +2,8 @@
 
 With a taxonomy the classes are its leaves, and one misc leaf for every inner node that carries
 labels of its own (reported under that node's name); or, for models over all nodes, the nodes.
-Without one they are the labels that occur. `linnaeus.labels` knows the forms in which labels come.
+Without one they are the labels that occur. `linnaeus.labels` knows the forms in which labels come;
+what users see has the columns of the form, see `decisions.columns`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import column_or_1d
 
+from linnaeus.decisions.columns import Columns
 from linnaeus.errors import UserError
 from linnaeus.inference import repair
 from linnaeus.labels import Form, moved, name_array, parse
@@ -29,16 +31,75 @@ class Targets(NamedTuple):
     nodes: Any  # (n_classes,) node numbers of the classes in `taxonomy`
     closed: bool  # whether the label sets given held all ancestors
     one: bool  # one label per sample
+    shown: Any = None  # of `form.names` the classes if `one`, else the nodes; None: those so called
+    taught: Any = None  # the classes that some sample has as a most specific label; None: all
+    full: bool | None = None  # whether every sample had a label; None: not known
 
     @property
     def binary(self) -> bool:
         """One label of two, without a taxonomy: one set of weights is enough."""
         return self.one and self.taxonomy is None and len(self.names) == 2
 
+    @property
+    def over_nodes(self) -> bool:
+        """Whether every node is a class."""
+        return self.taxonomy is not None and self.names == self.taxonomy.nodes
+
+    @property
+    def by_path(self) -> bool:
+        """Whether labels were given as paths, so that users see all nodes."""
+        return self.form.layout is not None
+
+    def labels(self) -> np.ndarray:
+        """The labels of which one is answered, in the type in which they came."""
+        if self.form.codes or self.by_path:
+            return self.form.shown(self.form.names)
+        return name_array(self.form.names, self.form.like.dtype)
+
     def classes(self) -> np.ndarray:
-        """The classes as an array, in the type in which the labels came."""
-        flat = self.one and self.taxonomy is None
-        return name_array(self.names, self.form.like.dtype if flat else None)
+        """The labels that users see."""
+        if self.one and not self.by_path:
+            return self.labels()
+        return name_array(self.shown_names())
+
+    def shown_names(self) -> tuple[Any, ...]:
+        """The same by their names."""
+        if self.taxonomy is not None and self.by_path:
+            return tuple(v for v in self.taxonomy.nodes if v not in self.taxonomy.misc)
+        return self.form.names if self.one else self.form.columns
+
+    def label_columns(self) -> Columns:
+        """The columns of `labels()`, given those of the classes trained."""
+        if self.taxonomy is None:
+            return Columns()
+        if self.shown is not None:
+            return Columns(self.shown)
+        number = {name: j for j, name in enumerate(self.names)}
+        return Columns(np.array([number[name] for name in self.form.names]))
+
+    def columns(self) -> Columns:
+        """The columns of `classes()`, given those of the classes trained."""
+        if self.one and not self.by_path:
+            return self.label_columns()
+        if self.taxonomy is None:
+            return Columns()
+        named = self.one or self.shown is None
+        shown = self.taxonomy.numbers(self.shown_names()) if named else self.shown
+        return Columns.of_nodes(self.taxonomy, self.nodes, shown)
+
+    def node_columns(self, taxonomy: Taxonomy | None) -> Columns:
+        """The same of all nodes of the taxonomy that was given."""
+        if taxonomy is None or self.taxonomy is None:
+            return Columns()
+        return Columns.of_nodes(self.taxonomy, self.nodes, np.arange(len(taxonomy)))
+
+    def restricted(self, used: np.ndarray) -> Targets:
+        """With these of the classes only, in ascending order; they hold all that were taught."""
+        shown = np.searchsorted(used, self.shown) if self.one else self.shown
+        return self._replace(
+            names=tuple(self.names[j] for j in used.tolist()), nodes=self.nodes[used], shown=shown,
+            taught=np.searchsorted(used, self.taught),
+        )  # fmt: skip
 
 
 def learn(
@@ -50,10 +111,6 @@ def learn(
     """
     if y is None:
         raise UserError("This estimator requires y to be passed, but the target y is None.")
-    if taxonomy is not None and not isinstance(taxonomy, Taxonomy):
-        raise UserError(
-            f"taxonomy is of type {type(taxonomy).__name__}. Give a linnaeus.Taxonomy, or None."
-        )
     labels = parse(y, taxonomy)
     if labels.column:
         column_or_1d(y, warn=True)  # scikit-learn's own warning
@@ -64,15 +121,18 @@ def learn(
                 f"There is only one class, {form.names[0]!r}. Give examples of at least two, "
                 f"or a taxonomy that has the others."
             )
-        return Targets(form, form.names, None, None, False, one), labels.Y
+        seen, full = _seen(labels.Y)
+        return Targets(form, form.names, None, None, False, one, None, seen, full), labels.Y
     given = taxonomy.encode(labels)
     full = taxonomy.closure(given)
     closed = full.nnz == given.nnz
+    own = taxonomy.most_specific(given)
+    used, every = _seen(own)
+    shown = labels.numbers
     if classes == "nodes":
         numbers = np.arange(len(taxonomy), dtype=np.int32)
-        return Targets(form, taxonomy.nodes, taxonomy, numbers, closed, one), full
-    own = taxonomy.most_specific(given)
-    used = np.unique(own.indices)
+        known = Targets(form, taxonomy.nodes, taxonomy, numbers, closed, one, shown, used, every)
+        return known, full
     grown = taxonomy
     if also or taxonomy.n_children[used].any():  # inner nodes with labels of their own
         grown = taxonomy.with_misc(sp.vstack([own, taxonomy.encode([[v] for v in also])]))
@@ -85,7 +145,13 @@ def learn(
         place[v] = column[carried.get(taxonomy.nodes[v], taxonomy.nodes[v])]
     Y = sp.csr_array((own.data, place[own.indices], own.indptr), (own.shape[0], len(names)))
     Y.sort_indices()
-    return Targets(form, names, grown, grown.leaf_numbers, closed, one), Y
+    shown, taught = place[shown] if one else shown, np.unique(place[used])
+    return Targets(form, names, grown, grown.leaf_numbers, closed, one, shown, taught, every), Y
+
+
+def _seen(Y: sp.csr_array) -> tuple[np.ndarray, bool]:
+    """The columns that some row has, and whether every row has one."""
+    return np.unique(Y.indices), bool((np.diff(Y.indptr) > 0).all())
 
 
 def the_class(Y: sp.csr_array, who: str, remedy: str) -> np.ndarray:
@@ -99,19 +165,35 @@ def the_class(Y: sp.csr_array, who: str, remedy: str) -> np.ndarray:
     return np.asarray(Y.indices)
 
 
-def answer(targets: Targets, on: sp.csr_array, taxonomy: Taxonomy | None) -> Any:
+def answer(
+    targets: Targets, on: sp.csr_array, taxonomy: Taxonomy | None, best: np.ndarray | None = None
+) -> Any:
     """Decided label sets over the classes, in the form that was taught.
 
     With a taxonomy the sets are consistent: over all nodes a node whose parents are not all on is
     switched off; over leaves the ancestors are added where the label sets taught had them.
+
+    best : the class that a row gets which is left without a label; None to leave it so
     """
     names = targets.names
+    if taxonomy is not None and targets.over_nodes:
+        on = repair(taxonomy, on)
+    if best is not None:
+        on = with_best(on, best)
     if taxonomy is not None:
         on = moved(on, names, taxonomy.nodes)
-        if len(names) == len(taxonomy) and names == taxonomy.nodes:
-            on = repair(taxonomy, on)
-            on = on if targets.closed else taxonomy.most_specific(on)
-        elif targets.closed:
+        if targets.closed:
             on = taxonomy.closure(on)
+        elif targets.over_nodes:
+            on = taxonomy.most_specific(taxonomy.closure(on))
         names = taxonomy.nodes
     return targets.form.answer(sp.csr_array(on), names)
+
+
+def with_best(on: sp.csr_array, best: np.ndarray) -> sp.csr_array:
+    """Label sets in which a row without any has the one given for it."""
+    empty = np.flatnonzero(np.diff(on.indptr) == 0)
+    if not empty.size:
+        return on
+    ones = np.ones(empty.size, dtype=on.dtype)
+    return sp.csr_array(on + sp.csr_array((ones, (empty, best[empty])), shape=on.shape))

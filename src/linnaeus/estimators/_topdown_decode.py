@@ -72,18 +72,20 @@ class Decoder(NamedTuple):
         return np.ascontiguousarray(score.T) / self.slope
 
     def best(self, ways: paths.Ways, leaves: np.ndarray) -> np.ndarray:
-        """The place in `leaves` of the best one of each row, (m,)."""
-        reached = ways.score if ways.taken is None else np.where(ways.taken, ways.score, -np.inf)
-        return np.asarray(reached[leaves].argmax(axis=0))
+        """The place in `leaves` of the best one of each row, (m,): of those reached, if any is."""
+        reached = ways.score[leaves]
+        if ways.taken is not None:
+            reached = np.where(ways.taken[leaves], reached, -np.inf)
+        found = np.asarray(reached.argmax(axis=0))
+        none = np.flatnonzero(~np.isfinite(reached).any(axis=0))
+        if none.size:
+            found[none] = self.decision(ways, leaves)[none].argmax(axis=1)
+        return found
 
     def leaf_sets(self, ways: paths.Ways, leaves: np.ndarray) -> sp.csr_array:
-        """Label sets over the leaves: where `greedy` went, or P > 1/2; at least the best leaf."""
-        if ways.taken is not None:
-            return sp.csr_array(ways.taken[leaves].T, dtype=np.int8)
-        on = self.probabilities(ways)[leaves].T > 0.5
-        none = ~on.any(axis=1)
-        on[none, self.best(ways, leaves)[none]] = True
-        return sp.csr_array(on, dtype=np.int8)
+        """Label sets over the leaves: where `greedy` went, or P > 1/2."""
+        on = self.probabilities(ways) > 0.5 if ways.taken is None else ways.taken
+        return sp.csr_array(on[leaves].T, dtype=np.int8)
 
     def taken_sets(self, ways: paths.Ways) -> sp.csr_array:
         """Closed label sets over the nodes: where a greedy search went."""

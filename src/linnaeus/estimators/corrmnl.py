@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
+from linnaeus.estimators._multiclass import Exclusive
 from linnaeus.execution import executor
 from linnaeus.parameters import COUNT, FUNCTION, NONE, POSITIVE, SHARE, Limits, whole
 from linnaeus.solvers.bayes import corrmnl
@@ -29,7 +29,7 @@ RHAT = 1.05  # above it chains disagree
 ESS = 100  # independent draws that an answer should rest on
 
 
-class CorrelatedMNL(Multiclass):
+class CorrelatedMNL(Exclusive):
     """Probabilities of classes averaged over draws from the posterior. For small data only.
 
     The weights of a class are the sum of increments along its path, so classes that share a path
@@ -121,7 +121,7 @@ class CorrelatedMNL(Multiclass):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         a: float = 2.0,
         b: float = 1.0,
         n_samples: int = 1500,
@@ -204,21 +204,6 @@ class CorrelatedMNL(Multiclass):
             )
 
     # -- answers ----------------------------------------------------------------------------
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes: the means over the draws that were kept.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities; the rows sum to 1.
-        """
-        return exclusive_probabilities(self.decision_function(X), self.targets_)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Logarithms of the mean probabilities; the log odds alone for two exclusive classes."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators import _targets
+from linnaeus.estimators._base import stacked
 from linnaeus.estimators._kernel import KernelClassifier
 from linnaeus.fitting import fitting
 from linnaeus.inference.graphs import METHODS, Graph, Oracle, prepare
@@ -126,7 +128,7 @@ class GraphM3(KernelClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         edges: Any = None,
         C: float = 1.0,
         loss: str = "hamming",
@@ -137,6 +139,7 @@ class GraphM3(KernelClassifier):
         optimizer: str = "pairwise",
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-3,
         max_iter: int = 500,
         random_state: Any = None,
@@ -151,6 +154,7 @@ class GraphM3(KernelClassifier):
         self.optimizer = optimizer
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -180,15 +184,15 @@ class GraphM3(KernelClassifier):
         features, K, labelled, weight = self._prepared(X, y, sample_weight)
         names = self.targets_.names[1:] if self.targets_.binary else self.targets_.names
         Y = labelled.toarray()
-        self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy))
+        self.graph_ = Graph.of(len(names), _hyperedges(self.edges, names, self.taxonomy_))
         self.edges_ = [tuple(names[v] for v in e.tolist()) for e in self.graph_.edges]
-        self.open_codes_ = _open_codes(self.graph_, self.taxonomy)
+        self.open_codes_ = _open_codes(self.graph_, self.taxonomy_)
         self.tree_seed_ = self._seed()
         oracle = self._oracle()
         if not self.consistent:
             oracle = oracle._replace(forbidden=self.open_codes_[:0])
         fitted = graph_m3.solve(
-            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy),
+            self.graph_, oracle, Y, _loss_tables(self.loss, self.graph_, Y, self.taxonomy_),
             X=features, K=K, C=self.C, sample_weight=weight, optimizer=self.optimizer, tol=self.tol,
             max_iter=self.max_iter, seed=self.tree_seed_,
         )  # fmt: skip
@@ -205,10 +209,21 @@ class GraphM3(KernelClassifier):
 
     # -- scoring ----------------------------------------------------------------------------
 
+    @property
+    def coef_names_(self) -> Any:
+        """(members of the hyperedge, which of them are on) of each row."""
+        bits = [self.graph_.bits(e).tolist() for e in range(self.graph_.n_edges)]
+        return [
+            (edge, tuple(map(bool, on)))
+            for edge, codes in zip(self.edges_, bits, strict=True)
+            for on in codes
+        ]
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Best score of a closed label set with a node minus that without.
 
-        With 'loopy' and 'trp' these are the sums of messages, an approximation.
+        With 'loopy' and 'trp' these are the sums of messages, an approximation. For one label per
+        sample the score of each label with its ancestors, less that of none.
 
         Parameters
         ----------
@@ -218,15 +233,26 @@ class GraphM3(KernelClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            One column per node; one number per sample for two exclusive classes without a
-            taxonomy.
+            One column for each of `classes_`; one number per sample for one label of two.
         """
-        new = self._new_inputs(X)
-        out = np.empty((new.shape[0], self.graph_.n_nodes))
+        return super().decision_function(X)
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         oracle = self._oracle()
-        for at in score_blocks(new.shape[0], self.graph_.n_blocks):
-            out[at] = oracle.differences(self._outputs(new[at]))
-        return out.ravel() if self.targets_.binary else out
+        return (oracle.differences(outputs) for outputs in self._output_blocks(X))
+
+    def _output_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        new = self._new_inputs(X)
+        blocks = score_blocks(max(1, new.shape[0]), self.graph_.n_blocks)
+        return (self._outputs(new[at]) for at in blocks)
+
+    def _label_scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        if self.targets_.binary or not self.targets_.one:
+            return super()._label_scores(X)
+        place = self.targets_.label_columns().place
+        codes = self._alone(np.arange(self.graph_.n_nodes) if place is None else place)
+        return stacked(outputs @ codes for outputs in self._output_blocks(X))
 
     def predict(self, X: Any) -> Any:
         """The best closed label set.
@@ -240,20 +266,19 @@ class GraphM3(KernelClassifier):
         -------
         ndarray, csr_array or list of lists
             Labels in the form that was taught. With one label per sample, the best of the labels
-            taught, with its ancestors.
+            taught, with its ancestors. With several, where none is on, see the parameter `empty`.
         """
         check_is_fitted(self)
-        if self.targets_.binary:
-            return self.classes_[(self.decision_function(X) > 0).astype(int)]
-        new = self._new_inputs(X)
-        blocks = score_blocks(new.shape[0], self.graph_.n_blocks)
         if self.targets_.one:
-            numbers, place = self._single_labels()
-            best = [np.argmax(self._outputs(new[at]) @ place, axis=1) for at in blocks]
-            return self.classes_[numbers[np.concatenate(best)]]
-        oracle = self._oracle()
-        found = [sp.csr_array(oracle.argmax(self._outputs(new[at]))[0]) for at in blocks]
-        return _targets.answer(self.targets_, sp.vstack(found, format="csr"), self.taxonomy_)
+            return self.targets_.labels()[self._label_scores(X).argmax(axis=1)]
+        oracle, taught = self._oracle(), self.targets_.taught
+        codes = self._alone(taught) if self._fills() else None
+        found, best = [], []
+        for outputs in self._output_blocks(X):
+            found.append(sp.csr_array(oracle.argmax(outputs)[0]))
+            best += [taught[np.argmax(outputs @ codes, axis=1)]] if codes is not None else []
+        on, filled = sp.vstack(found, format="csr"), np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def _oracle(self) -> Oracle:
         """The search for the best closed label set."""
@@ -261,17 +286,17 @@ class GraphM3(KernelClassifier):
             self.graph_, self.inference, forbidden=self.open_codes_, seed=self.tree_seed_
         )
 
-    def _single_labels(self) -> tuple[np.ndarray, sp.csc_array]:
-        """The labels taught, and which codes each of them switches on: (n_blocks, n_labels)."""
-        taught = self.targets_.form.names
-        index = {name: j for j, name in enumerate(self.targets_.names)}
-        numbers = np.array([index[name] for name in taught])
-        alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[numbers])
+    def _alone(self, labels: np.ndarray) -> sp.csc_array:
+        """What takes outputs to scores of each label with its ancestors, (n_blocks, n_labels)."""
+        alone = sp.csr_array(np.eye(self.graph_.n_nodes, dtype=np.int8)[labels])
         sets = alone if self.taxonomy_ is None else self.taxonomy_.closure(alone)
         codes = self.graph_.start[:-1] + self.graph_.codes(sets.toarray())
-        ptr = np.arange(len(taught) + 1) * self.graph_.n_edges
-        shape = (self.graph_.n_blocks, len(taught))
-        return numbers, sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+        ptr = np.arange(len(labels) + 1) * self.graph_.n_edges
+        shape = (self.graph_.n_blocks, len(labels))
+        on = sp.csc_array((np.ones(codes.size), codes.ravel(), ptr), shape)
+        none = np.zeros((self.graph_.n_blocks, 1))
+        none[self.graph_.start[:-1]] = 1.0  # code 0 of every hyperedge
+        return sp.csc_array(on - sp.csc_array(none) @ np.ones((1, len(labels))))
 
 
 def _hyperedges(edges: Any, names: tuple[Any, ...], taxonomy: Taxonomy | None) -> list[list[int]]:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_random_state
+from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from linnaeus.decisions.columns import Columns
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE
@@ -161,7 +162,7 @@ class HBLR(Continued):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         model: str = "M3",
         inference: str = "map",
         link: str = "softmax",
@@ -173,6 +174,7 @@ class HBLR(Continued):
         schedule: str | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         warm_start: bool = False,
         tol: float = 1e-4,
         max_iter: int = 1000,
@@ -191,6 +193,7 @@ class HBLR(Continued):
         self.schedule = schedule
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.warm_start = warm_start
         self.tol = tol
         self.max_iter = max_iter
@@ -406,7 +409,9 @@ class HBLR(Continued):
     def predict_proba(
         self, X: Any, method: str = "plugin", return_std: bool = False, n_draws: int = 1000
     ) -> Any:
-        """Probabilities of the classes.
+        """Probabilities, one column for each of `classes_`.
+
+        For label sets a node has what `predict_node_proba` says.
 
         Parameters
         ----------
@@ -426,16 +431,19 @@ class HBLR(Continued):
             Probabilities; with one label per sample the rows sum to 1, with binary links as shares
             in the sum of the sigmoids.
         deviation : ndarray of shape (n_samples, n_classes)
-            Their standard deviations, with `return_std` only.
+            Their standard deviations, with `return_std` only; of nodes that are no classes
+            themselves they are not known (nan).
         """
-        X = self._checked(X)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        parts = []
-        for rows in self._row_blocks(X.shape[0]):
-            m, s = self._moments(X[rows], self.layout_.leaves)
-            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
-        p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
+        check_is_fitted(self, "targets_")
+        columns, one = self.targets_.columns(), self.targets_.one and not self.targets_.by_path
+        p, deviation = self._class_proba(X, method, n_draws, columns.place if one else None)
+        if not one:
+            p, deviation = self._node_proba(p, columns), _of_classes(deviation, columns)
         return (p, deviation) if return_std else p
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The probabilities of the classes that were trained, in the order of training."""
+        return self._class_proba(X, "plugin", 0)[0]
 
     def predict_node_proba(self, X: Any, method: str = "plugin", n_draws: int = 1000) -> np.ndarray:
         """The probability that a sample belongs to each node.
@@ -457,11 +465,29 @@ class HBLR(Continued):
         ndarray of shape (n_samples, n_nodes)
             One column per node of the taxonomy.
         """
-        p = self.predict_proba(X, method=method, n_draws=n_draws)
-        if self.targets_.taxonomy is None:
-            return np.asarray(p)
-        above = self.targets_.taxonomy.ancestor_rows(self.targets_.nodes)
-        return predictive.node_probabilities(p, above[:, : self.layout_.rows.size], self._link())
+        p = self._class_proba(X, method, n_draws)[0]
+        return self._node_proba(p, self.targets_.node_columns(self.taxonomy_))
+
+    def _node_proba(self, p: np.ndarray, columns: Columns) -> np.ndarray:
+        """Of probabilities of the classes those of nodes."""
+        if columns.taxonomy is None:
+            return columns.best(p)
+        above = columns.taxonomy.ancestor_rows(columns.numbers)[:, columns.place]
+        return predictive.node_probabilities(p, above, self._link())
+
+    def _class_proba(
+        self, X: Any, method: str, n_draws: int, classes: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of some classes, or of all, and their deviations."""
+        X, leaves = self._checked(X), self.layout_.leaves
+        leaves = leaves if classes is None else leaves[classes]
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        parts = []
+        for rows in self._row_blocks(X.shape[0]):
+            m, s = self._moments(X[rows], leaves)
+            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
+        p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
+        return p, deviation
 
     def _link(self) -> str:
         """From scores to probabilities: with one label per sample they sum to 1."""
@@ -565,6 +591,15 @@ def free_nodes(model: HBLRModel, free: np.ndarray, nodes: list[Any], old: list[A
         others = level.sums @ ~out[level.children]
         out[level.nodes] &= others == 0
     return out
+
+
+def _of_classes(values: np.ndarray, columns: Columns) -> np.ndarray:
+    """The values of the classes in the columns of their own nodes, nan in others."""
+    if columns.taxonomy is None:
+        return columns.best(values)
+    out = np.full((len(values), len(columns.taxonomy)), np.nan)
+    out[:, columns.numbers] = values
+    return np.asarray(out[:, columns.place])
 
 
 def features_of(X: sp.csr_array, weight: Any) -> np.ndarray:

@@ -111,7 +111,7 @@ class Hieron(Online):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         averaged: bool = True,
         rival: str = "hinge",
         loss: Any = None,

@@ -15,9 +15,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _edge_features, _targets
+from linnaeus.estimators._base import stacked
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.estimators._linear import LARGE
 from linnaeus.fitting import fitting
@@ -94,8 +97,8 @@ class HM3(LinearOrKernel):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_nodes,)
-        All nodes.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, in the order of the columns of scores.
     coef_ : ndarray of shape (n_blocks, n_features)
         Weights, for the linear kernel: row 4 e + u for code u = 2 [parent on] + [child on] of edge
         e of `edges_`; with features='path' one row per node.
@@ -150,7 +153,7 @@ class HM3(LinearOrKernel):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "delta",
         kernel: Any = "linear",
@@ -164,6 +167,7 @@ class HM3(LinearOrKernel):
         freq: int | None = None,
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-3,
         max_iter: int = 1000,
         dtype: Any = None,
@@ -183,6 +187,7 @@ class HM3(LinearOrKernel):
         self.freq = freq
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.dtype = dtype
@@ -265,7 +270,6 @@ class HM3(LinearOrKernel):
         self.edges_ = markov_edges(
             forest.tree, "all" if self.features == "path" else self.root_edges
         )
-        self.answers_ = np.unique(forest.most_specific(Y).indices)
         return solve(
             X, Y.toarray(), forest.tree.parent, **data, **options, C=self.C, loss=self.loss,
             sample_weight=weight, tol=self.tol, max_iter=self.max_iter, seed=seed,
@@ -273,19 +277,38 @@ class HM3(LinearOrKernel):
 
     def _forest(self, n_columns: int) -> Taxonomy:
         """The taxonomy; without one, roots alone."""
-        return Taxonomy.flat(range(n_columns)) if self.taxonomy is None else self.taxonomy
+        return Taxonomy.flat(range(n_columns)) if self.taxonomy_ is None else self.taxonomy_
 
     def _keep(self, fitted: Fitted) -> None:
         self.slack_ = fitted.slack
         self._certify(fitted.objective, fitted.dual, fitted.n_iter, fitted.trace)
 
     def _dtype(self, X: sp.csr_array) -> Any:
-        return self._float_type(X.nnz * len(self.classes_) >= LARGE)
+        return self._float_type(X.nnz * len(self.targets_.names) >= LARGE)
 
     # -- answers ----------------------------------------------------------------------------
 
+    @property
+    def coef_names_(self) -> Any:
+        """(parent or None, child, whether the first is on, whether the second) of each row.
+
+        With features="path" the nodes.
+        """
+        names = super().coef_names_
+        if self.features == "path":
+            return names
+        pairs = zip(self.edges_.parent.tolist(), self.edges_.child.tolist(), strict=True)
+        return [
+            (None if p < 0 else names[p], names[c], code > 1, bool(code % 2))
+            for p, c in pairs
+            for code in range(4)
+        ]
+
     def decision_function(self, X: Any, local: Any = None) -> np.ndarray:
-        """Best score of a consistent labeling with a node on, minus that with it off.
+        """For each of `classes_` the best score of a labeling with it, less that without it.
+
+        Labelings are consistent. For one label per sample of two: the score of the path to the
+        second less that of the path to the first.
 
         Parameters
         ----------
@@ -300,8 +323,18 @@ class HM3(LinearOrKernel):
             One column per node; one number per sample for two exclusive classes without a
             taxonomy.
         """
-        parts = [node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in self._blocks(X, local)]
-        return np.vstack(parts).ravel() if self.targets_.binary else np.vstack(parts)
+        check_is_fitted(self, "targets_")
+        blocks, columns = self._blocks(X, local), self.targets_.columns()
+        if self._two_paths():
+            return halved(stacked(path_scores(self.edges_, s)[:, columns.place] for s in blocks))
+        margins = (node_margins(self.edges_, s, n_jobs=self.n_jobs) for s in blocks)
+        return self._halved(stacked(columns.best(self._both(s)) for s in margins))
+
+    def _two_paths(self) -> bool:
+        """Whether one label of two is to be told, in a hierarchy."""
+        targets = self.targets_
+        one = targets.one and not targets.by_path
+        return one and not targets.binary and len(targets.form.names) == 2
 
     def predict(self, X: Any, local: Any = None) -> Any:
         """The best consistent labeling.
@@ -317,13 +350,21 @@ class HM3(LinearOrKernel):
         -------
         ndarray, csr_array or list of lists
             Labels in the form that was taught. Where one label per sample was taught, the best of
-            the paths that end in a label taught.
+            the paths that end in a label taught. Where several were and none is on, see the
+            parameter `empty`.
         """
-        blocks = self._blocks(X, local)
+        check_is_fitted(self, "targets_")
+        blocks, place = self._blocks(X, local), self.targets_.label_columns().place
         if self.targets_.one:
-            return self.classes_[np.concatenate([self._best_path(s) for s in blocks])]
-        labels = [max_sum(self.edges_, s, n_jobs=self.n_jobs).labels for s in blocks]
-        return _targets.answer(self.targets_, sp.csr_array(np.vstack(labels)), self.taxonomy_)
+            best = [self._best_path(s, place) for s in blocks]
+            return self.targets_.labels()[np.concatenate(best)]
+        labels, best = [], []
+        for s in blocks:
+            labels.append(max_sum(self.edges_, s, n_jobs=self.n_jobs).labels)
+            if self._fills():
+                best.append(self.targets_.taught[self._best_path(s, self.targets_.taught)])
+        on, filled = sp.csr_array(np.vstack(labels)), np.concatenate(best) if best else None
+        return _targets.answer(self.targets_, on, self.taxonomy_, filled)
 
     def _blocks(self, X: Any, local: Any) -> Iterator[np.ndarray]:
         """Scores of the codes of all edges, for blocks of rows."""
@@ -334,12 +375,12 @@ class HM3(LinearOrKernel):
             for rows in self._row_blocks(X.shape[0])
         )
 
-    def _best_path(self, scores: np.ndarray) -> np.ndarray:
-        """The class of each row, as a number."""
+    def _best_path(self, scores: np.ndarray, ends: Any) -> np.ndarray:
+        """Which of some nodes, or of all, the best path of each row ends in."""
         if self.targets_.binary:
             return self._best(node_margins(self.edges_, scores))
-        paths = path_scores(self.edges_, scores)[:, self.answers_]
-        return np.asarray(self.answers_[paths.argmax(axis=1)])
+        paths = path_scores(self.edges_, scores)
+        return np.asarray((paths if ends is None else paths[:, ends]).argmax(axis=1))
 
     def _scores(self, X: Any) -> np.ndarray:
         own = _edge_features.new(None, self.local_coef_, X.shape[0])

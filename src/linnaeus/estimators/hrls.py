@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -51,7 +52,7 @@ class HierarchicalRLS(KernelClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        All nodes of the taxonomy.
+        The labels, in the order of the columns of scores.
     coef_ : ndarray of shape (n_classes, n_features)
         Weights, for the linear kernel.
     intercept_ : ndarray of shape (n_classes,)
@@ -88,12 +89,13 @@ class HierarchicalRLS(KernelClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         kernel: Any = "linear",
         *,
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         margins: bool = True,
     ) -> None:
         self.taxonomy = taxonomy
@@ -101,6 +103,7 @@ class HierarchicalRLS(KernelClassifier):
         self.kernel = kernel
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.margins = margins
 
     @fitting
@@ -145,7 +148,11 @@ class HierarchicalRLS(KernelClassifier):
         self.trace_ = [{"seconds": seconds, "objective": found.objective, "gap": self.gap_}]
 
     def decision_function(self, X: Any, self_kernel: Any = None) -> np.ndarray:
-        """The margin of every node.
+        """Margins, one column for each of `classes_`.
+
+        With a taxonomy and one label per sample the least lead on the way down to each label:
+        what the margin of a node is above those of its siblings, and above 0 where one may stay
+        above it.
 
         Parameters
         ----------
@@ -161,36 +168,52 @@ class HierarchicalRLS(KernelClassifier):
             One column per node; one number per sample for two exclusive classes without a
             taxonomy.
         """
+        check_is_fitted(self)
+        margins = self._margins(X, self_kernel)
+        if self.targets_.one and not self.targets_.by_path:
+            return self._halved(self._leads(margins))
+        return self.targets_.columns().best(margins)
+
+    def predict(self, X: Any) -> Any:
+        """Labels in the form that was taught, from the top down.
+
+        Where several are answered and no margin is positive, see the parameter `empty`.
+        """
+        check_is_fitted(self)
+        if self.targets_.one:
+            return self.targets_.labels()[self._leads(self._margins(X)).argmax(axis=1)]
+        scores = self._outputs(self._new_inputs(X))
+        on = sp.csr_array(scores > 0, dtype=np.int8)
+        best, taught = None, self.targets_.taught
+        if self._fills():
+            leads = way_leads(self._dag(), self._margins(X), self._taught())
+            best = taught[leads[:, taught].argmax(axis=1)]
+        return _targets.answer(self.targets_, on, self.taxonomy_, best)
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        return iter([self._margins(X)])
+
+    def _label_scores(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        margins = self._margins(X)
+        return self._leads(margins) if self.targets_.one else self.targets_.columns().best(margins)
+
+    def _margins(self, X: Any, self_kernel: Any = None) -> np.ndarray:
+        """The margin of every class trained."""
         new = self._new_inputs(X)
         out = self._outputs(new)
         if self.margins:
             new = self._with_constant(new) if self._is_linear() else new
             diagonal = self._self_kernels(X, new, self_kernel)
-            for at in score_blocks(new.shape[0], max(new.shape[1], len(self.classes_))):
+            for at in score_blocks(new.shape[0], max(new.shape[1], len(self.targets_.names))):
                 self._shrink(new[at], diagonal[at], out[at])
-        return out.ravel() if self.targets_.binary else out
+        return out
 
-    def predict(self, X: Any) -> Any:
-        """Labels of samples, from the top down.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray, csr_array or list of lists
-            Labels in the form that was taught.
-        """
-        scores = self._outputs(self._new_inputs(X))
-        if self.targets_.binary:
-            return self.classes_[(scores[:, 0] > 0).astype(int)]
-        if self.targets_.one:
-            margins = self.decision_function(X) if self.margins else scores
-            return self.classes_[descend(self._dag(), margins, self._taught())]
-        on = sp.csr_array(scores > 0, dtype=np.int8)
-        return _targets.answer(self.targets_, on, self.taxonomy_)
+    def _leads(self, margins: np.ndarray) -> np.ndarray:
+        """A column for each of the labels of which one is answered."""
+        if self.taxonomy_ is not None:
+            margins = way_leads(self._dag(), margins, self._taught())
+        return self.targets_.label_columns().best(self._both(margins))
 
     def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
         """Turn scores p into margins p / (1 + C q)."""
@@ -223,34 +246,51 @@ class HierarchicalRLS(KernelClassifier):
     def _dag(self) -> Dag:
         if self.taxonomy_ is not None:
             return self.taxonomy_.dag
-        return Taxonomy.flat(range(1 if self.targets_.binary else len(self.classes_))).dag
+        return Taxonomy.flat(range(1 if self.targets_.binary else len(self.targets_.names))).dag
 
     def _taught(self) -> np.ndarray:
-        """Which nodes were labels of training examples."""
-        check_is_fitted(self)
-        taught = set(self.targets_.form.names)
-        return np.array([name in taught for name in self.targets_.names])
+        """Which classes were labels of training examples."""
+        targets = self.targets_
+        place = targets.label_columns().place if targets.one else targets.taught
+        on = np.zeros(len(self.targets_.names), dtype=bool)
+        on[slice(None) if place is None else place] = True
+        return on
 
 
-def descend(dag: Dag, margins: np.ndarray, taught: np.ndarray) -> np.ndarray:
-    """One node per row: from the best root on to the best child.
+def way_leads(dag: Dag, margins: np.ndarray, taught: np.ndarray) -> np.ndarray:
+    """The least lead on the way down to each node as the answer, (n, n_nodes).
 
-    A row stays where a label was taught and no margin below is positive. Only nodes that were
-    taught, or lie above such nodes, are entered.
+    The lead of a node is its margin less the best of its siblings, and less 0 where its parent may
+    be the answer; the lead of a parent as the answer is 0 less the best margin below it. So the
+    node that is reached by the best child at every step, as long as its margin is positive or the
+    node above was not taught, has the largest. Only nodes that were taught, or lie above such
+    nodes, are entered; others have -inf, and a way without rivals has 0.
     """
     n_nodes = margins.shape[1]
-    leads = taught.copy()
+    enters = taught.copy()
     for v in range(n_nodes - 1, -1, -1):
-        if leads[v]:
-            leads[dag.parents[dag.parent_ptr[v] : dag.parent_ptr[v + 1]]] = True
-    roots = np.flatnonzero((np.diff(dag.parent_ptr) == 0) & leads)
-    at: np.ndarray = roots[np.argmax(margins[:, roots], axis=1)]
-    for v in range(n_nodes):
+        if enters[v]:
+            enters[dag.parents[dag.parent_ptr[v] : dag.parent_ptr[v + 1]]] = True
+    way = np.full(margins.shape, -np.inf)
+    roots = np.flatnonzero((np.diff(dag.parent_ptr) == 0) & enters)
+    way[:, roots] = _leads(margins[:, roots], np.full(len(margins), -np.inf))
+    for v in np.flatnonzero(enters).tolist():  # parents first
         below = dag.children[dag.child_ptr[v] : dag.child_ptr[v + 1]]
-        below = below[leads[below]]
-        here = np.flatnonzero(at == v)
-        if below.size and here.size:
-            part = margins[np.ix_(here, below)]
-            goes = (part.max(axis=1) > 0) | (not taught[v])
-            at[here[goes]] = below[np.argmax(part[goes], axis=1)]
-    return at
+        below = below[enters[below]]
+        if below.size:
+            stay = np.full(len(margins), 0.0 if taught[v] else -np.inf)
+            lead = np.minimum(way[:, [v]], _leads(margins[:, below], stay))
+            way[:, below] = np.maximum(way[:, below], lead)
+            way[:, v] = np.minimum(way[:, v], stay - margins[:, below].max(axis=1))
+    way[np.isposinf(way)] = 0.0
+    return way
+
+
+def _leads(margins: np.ndarray, stay: np.ndarray) -> np.ndarray:
+    """By how much each column is above the others and above `stay`."""
+    row, top = np.arange(len(margins)), margins.argmax(axis=1)
+    rival = np.repeat(margins[row, top][:, None], margins.shape[1], axis=1)
+    others = margins.copy()
+    others[row, top] = -np.inf
+    rival[row, top] = others.max(axis=1)
+    return np.asarray(margins - np.maximum(rival, stay[:, None]))

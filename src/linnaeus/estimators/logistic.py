@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._linear import LinearClassifier, class_costs, class_probabilities
+from linnaeus.estimators._linear import Independent, class_costs
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import logistic
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.taxonomy import Taxonomy
 
 
-class FlatLogistic(LinearClassifier):
+class FlatLogistic(Independent):
     """One logistic regression per class against all the others.
 
     Parameters
@@ -85,12 +84,13 @@ class FlatLogistic(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         classes: str = "leaves",
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -103,6 +103,7 @@ class FlatLogistic(LinearClassifier):
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
@@ -117,18 +118,3 @@ class FlatLogistic(LinearClassifier):
         factors = class_costs(self.class_weight, self.targets_, Y, weight)
         costs = None if factors is None else factors.T
         return logistic.solve(X, Y, class_weight=costs, seed=seed, **options)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities; with one label per sample the rows sum to 1.
-        """
-        return class_probabilities(self.decision_function(X), self.targets_)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.estimators._multiclass import Multiclass, exclusive_probabilities
+from linnaeus.estimators._multiclass import Exclusive
 from linnaeus.execution import executor
 from linnaeus.solvers.linear import mlr
 from linnaeus.solvers.numerics.examples import Solution
 
 
-class MulticlassLogistic(Multiclass):
+class MulticlassLogistic(Exclusive):
     """Softmax regression: one probability for every class, summing to 1.
 
     Parameters
@@ -76,18 +75,3 @@ class MulticlassLogistic(Multiclass):
         options = self._options(weight, dtype) | {"executor": executor(self.n_jobs)}
         t = self._one_class(Y)
         return self._folded(mlr.solve(X, t, Y.shape[1], seed=seed, **options))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities; the rows sum to 1.
-        """
-        return exclusive_probabilities(self.decision_function(X), self.targets_)

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators._multiclass import Multiclass
 from linnaeus.inference import paths
+from linnaeus.labels import name_array
 from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Solution
 from linnaeus.solvers.recursive import ot, ot_nodes, ot_rda
@@ -106,7 +107,7 @@ class OrthogonalTransfer(Multiclass):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         diagonal: Any = None,
         offdiagonal: float = 1.0,
@@ -169,8 +170,13 @@ class OrthogonalTransfer(Multiclass):
 
     # -- answers ----------------------------------------------------------------------------
 
+    @property
+    def coef_names_(self) -> np.ndarray:
+        """The nodes, one for each row of `coef_`."""
+        return name_array(self.nodes_)
+
     def decision_function(self, X: Any) -> np.ndarray:
-        """The least margin on the way down to each class.
+        """The least margin on the way down to each of `classes_`.
 
         The margin of a node is its score less that of its best sibling. So the class that is
         reached by the best child at every step is the one with a positive value, and the best.
@@ -186,9 +192,7 @@ class OrthogonalTransfer(Multiclass):
             One column per class; one number per sample for two exclusive classes without a
             taxonomy.
         """
-        X = self._checked(X)
-        S = np.concatenate([self._scores(X[rows]) for rows in self._row_blocks(X.shape[0])])
-        return S.ravel() if self.targets_.binary else S
+        return super().decision_function(X)
 
     def _scores(self, X: Any) -> np.ndarray:
         margins = path_margins(self.families_, super()._scores(X))[:, self.leaf_numbers_]

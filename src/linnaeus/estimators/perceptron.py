@@ -119,7 +119,7 @@ class HierarchicalPerceptron(Online):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         variant: str = "averaged",
         loss: Any = None,
         attributes: Any = None,
@@ -132,6 +132,7 @@ class HierarchicalPerceptron(Online):
         deduplicate: bool = False,
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         dtype: Any = None,
         random_state: Any = None,
     ) -> None:
@@ -147,6 +148,7 @@ class HierarchicalPerceptron(Online):
         self.deduplicate = deduplicate
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.dtype = dtype
         self.random_state = random_state
 

@@ -134,7 +134,7 @@ class RankingSVM(Ranked):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: Any = None,
         attributes: Any = None,
@@ -148,6 +148,7 @@ class RankingSVM(Ranked):
         stop: str = "gap",
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         tol: float = 1e-2,
         max_iter: int = 1000,
         warm_start: bool = False,
@@ -167,6 +168,7 @@ class RankingSVM(Ranked):
         self.stop = stop
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start

@@ -8,13 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.estimators._continued import column_names, rows_of
-from linnaeus.estimators._linear import class_probabilities
+from linnaeus.estimators._linear import Independent
 from linnaeus.estimators._recursive import Recursive
 from linnaeus.solvers.recursive import rr_lr
 from linnaeus.solvers.recursive.alternation import Structure
 
 
-class RecursiveLogistic(Recursive):
+class RecursiveLogistic(Recursive, Independent):
     """One logistic regression per class, pulled towards its relatives.
 
     Parameters
@@ -122,18 +122,3 @@ class RecursiveLogistic(Recursive):
         n_seen: Any, options: dict[str, Any],
     ) -> tuple[float, float]:  # fmt: skip
         return rr_lr.certificate(X, Y, structure, W_T, W_I, n_seen, **options)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            One row per sample.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities; with one label per sample the rows sum to 1.
-        """
-        return class_probabilities(self.decision_function(X), self.targets_)

@@ -119,7 +119,7 @@ class RecursiveSVM(Recursive):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "hinge",
         root: str = "zero",
@@ -129,6 +129,7 @@ class RecursiveSVM(Recursive):
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         intercept_sharing: str = "own",
         class_weight: Any = None,
         warm_start: bool = False,
@@ -140,7 +141,7 @@ class RecursiveSVM(Recursive):
     ) -> None:
         super().__init__(
             taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
-            intercept_scaling=intercept_scaling, intercept_sharing=intercept_sharing,
+            intercept_scaling=intercept_scaling, empty=empty, intercept_sharing=intercept_sharing,
             class_weight=class_weight, warm_start=warm_start, tol=tol, max_iter=max_iter,
             dtype=dtype, n_jobs=n_jobs, random_state=random_state,
         )  # fmt: skip

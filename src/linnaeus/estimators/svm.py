@@ -113,13 +113,14 @@ class FlatSVM(Continued):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         loss: str = "squared_hinge",
         classes: str = "leaves",
         *,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         prune: float = 0.0,
         warm_start: bool = False,
@@ -135,6 +136,7 @@ class FlatSVM(Continued):
         self.classes = classes
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.prune = prune
         self.warm_start = warm_start

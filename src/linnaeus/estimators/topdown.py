@@ -7,11 +7,12 @@ of nodes are put together along paths; see docs/maths/topdown.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -148,6 +149,7 @@ class TopDown(LinearClassifier):
     """
 
     kept = "models_"
+    empty = "best"
     limits = Limits(
         local=choice(*METHODS),
         loss=choice("squared_hinge", "hinge", "logistic") | NONE,
@@ -161,7 +163,7 @@ class TopDown(LinearClassifier):
 
     def __init__(
         self,
-        taxonomy: Taxonomy | None = None,
+        taxonomy: Taxonomy | str | None = None,
         C: float = 1.0,
         local: str = "binary",
         loss: str | None = None,
@@ -173,6 +175,7 @@ class TopDown(LinearClassifier):
         slope: float | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        empty: str = "best",
         class_weight: Any = None,
         prune: float = 0.0,
         cv: int = 3,
@@ -193,6 +196,7 @@ class TopDown(LinearClassifier):
         self.slope = slope
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.empty = empty
         self.class_weight = class_weight
         self.prune = prune
         self.cv = cv
@@ -251,20 +255,21 @@ class TopDown(LinearClassifier):
         self.threshold_: Any = 0.0
         if not self._learns_to_stop():
             self.threshold_ = float(self.stop)
-        elif self.taxonomy is not None:
+        elif self.taxonomy_ is not None:
             self._learn_threshold(X, below, weight, dtype, seed)
         return self._train(X, below, weight, dtype, seed)
 
     def _check_stop(self) -> None:
-        names = self.targets_.form.names
+        form = self.targets_.form
         partial = f"stop={self.stop!r}" if self.stop else "decode='signs'"
         may = bool(self.stop) or self.decode == "signs"
-        if may and self.taxonomy is not None and self.targets_.form.kind != "one":
-            missing = set(self.taxonomy.nodes) - set(names)
+        if may and self.taxonomy_ is not None and (form.kind != "one" or form.codes):
+            missing = set(self.taxonomy_.nodes) - set(form.codes or form.columns)
             if missing:
                 raise UserError(
                     f"{partial} may predict inner nodes like {min(missing, key=str)!r}, "
-                    f"but y has columns for leaves only. Give an indicator over taxonomy.nodes."
+                    f"but y has {'numbers' if form.codes else 'columns'} for leaves only. Give "
+                    f"names of nodes, or an indicator over taxonomy.nodes."
                 )
 
     def _decoder(self, grown: Taxonomy) -> _topdown_decode.Decoder:
@@ -363,6 +368,12 @@ class TopDown(LinearClassifier):
         return self.targets_.names if taxonomy is None else taxonomy.nodes
 
     @property
+    def coef_names_(self) -> np.ndarray:
+        """The nodes that local decisions are about, one for each row of `coef_`; see `edges_`."""
+        names = name_array([child for _, child in self.edges_])
+        return names[1:] if self.targets_.binary and self.local == "binary" else names
+
+    @property
     def coef_(self) -> sp.csr_array:
         """Weights of every local decision, of shape (n_edges, n_features), made when asked for."""
         if not isinstance(self.__dict__.get("models_"), _topdown_local.LinearModels):
@@ -384,12 +395,13 @@ class TopDown(LinearClassifier):
     # -- scoring ----------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Scores, one column per class; the best is what `predict` takes for one label.
+        """Scores, one column for each of `classes_`; `predict` takes the best for one label.
 
         Where labels exclude each other, the local score at the root plus the logarithms of the
         probabilities further down, over the slope; else the log odds of the probability of the
         path, over the slope. With one level these are the scores of a flat model. Classes that
-        the search passed by come after all that it reached.
+        the search passed by come after all that it reached. An inner node that is a column has the
+        best score at or below it.
 
         Parameters
         ----------
@@ -399,11 +411,9 @@ class TopDown(LinearClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            One column per class; one number per sample for two exclusive classes without a
-            taxonomy.
+            One column for each of `classes_`; one number per sample for one label of two.
         """
-        found = np.concatenate(self._blocks(X, self._decide))
-        return found[:, 1] - found[:, 0] if self.targets_.binary else found
+        return super().decision_function(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, by all paths whatever `decode` says.
@@ -416,17 +426,45 @@ class TopDown(LinearClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            With one label per sample the rows sum to 1; with several each entry is between 0 and
-            1.
+            With one label per sample the rows sum to 1; with several each entry is that of
+            the path to the node.
         """
+        check_is_fitted(self, "models_")
+        one, decoder = self.targets_.one and not self.targets_.by_path, self.decoder_
+        nodes = self._label_nodes() if one else self._shown_nodes()
+
+        def finish(ways: paths.Ways) -> np.ndarray:
+            if one:
+                return np.asarray(softmax(ways.score[nodes].T, axis=1))
+            return np.asarray(decoder.probabilities(ways)[nodes].T)
+
+        return np.concatenate(self._blocks(X, finish, "path"))
+
+    def class_probabilities(self, X: Any) -> np.ndarray:
+        """The same of the classes that were trained, in the order of training."""
 
         def finish(ways: paths.Ways) -> np.ndarray:
             return self.decoder_.probabilities(ways)[self.leaf_numbers_].T
 
         return np.concatenate(self._blocks(X, finish, "path"))
 
+    def _label_nodes(self) -> np.ndarray:
+        """The leaves, misc leaves among them, of the labels of which one is answered."""
+        place = self.targets_.label_columns().place
+        return self.leaf_numbers_ if place is None else self.leaf_numbers_[place]
+
+    def _shown_nodes(self) -> np.ndarray:
+        """The nodes, misc leaves among them, that the columns of `classes_` stand for."""
+        columns = self.targets_.columns()
+        if columns.taxonomy is not None:
+            return np.asarray(columns.place)
+        return self.leaf_numbers_ if columns.place is None else self.leaf_numbers_[columns.place]
+
     def predict(self, X: Any) -> Any:
         """Labels of samples; with `stop` they may be inner nodes.
+
+        These may then be none of `classes_`, which are the labels seen in training all the same.
+        Where several labels are answered and the search takes none, see the parameter `empty`.
 
         Parameters
         ----------
@@ -438,17 +476,35 @@ class TopDown(LinearClassifier):
         ndarray, csr_array or list of lists
             Labels in the form that was taught.
         """
-        decoder, leaves = self._fitted_decoder(), self.leaf_numbers_
+        decoder = self._fitted_decoder()
         if self.taxonomy_ is not None and np.any(self.threshold_):
             return self._predict_partial(X)
         if self.targets_.one:
-            parts = self._blocks(X, lambda ways: decoder.best(ways, leaves))
-            return self.classes_[np.concatenate(parts)]
+            nodes = self._label_nodes()
+            parts = self._blocks(X, lambda ways: decoder.best(ways, nodes))
+            return self.targets_.labels()[np.concatenate(parts)]
         if self.decode == "signs" and self.taxonomy_ is not None:
-            parts = self._blocks(X, decoder.taken_sets)
-            return self._partial_answer(sp.vstack(parts, format="csr"))
-        parts = self._blocks(X, lambda ways: decoder.leaf_sets(ways, leaves))
-        return _targets.answer(self.targets_, sp.vstack(parts, format="csr"), self.taxonomy_)
+            return self._partial_answer(self._sets(X, decoder.taken_sets, decoder.fam.n_nodes))
+        n_leaves = self.leaf_numbers_.size
+        on = self._sets(X, lambda ways: decoder.leaf_sets(ways, self.leaf_numbers_), n_leaves)
+        return _targets.answer(self.targets_, on, self.taxonomy_)
+
+    def _sets(self, X: Any, decide: Callable[[paths.Ways], sp.csr_array], width: int) -> Any:
+        """Label sets over the leaves or over all nodes; see the parameter `empty`."""
+        taught = self.targets_.taught
+        taught = np.arange(self.leaf_numbers_.size) if taught is None else taught
+        over_leaves = width == self.leaf_numbers_.size
+        answers = taught if over_leaves else self.leaf_numbers_[taught]
+
+        def finish(ways: paths.Ways) -> sp.csr_array:
+            on = decide(ways)
+            if not self._fills() or (np.diff(on.indptr) > 0).all():
+                return on
+            best = answers[self.decoder_.best(ways, self.leaf_numbers_[taught])]
+            return _targets.with_best(on, best)
+
+        on = sp.vstack(self._blocks(X, finish), format="csr")
+        return on if over_leaves else self.decoder_.taxonomy.closure(on)
 
     def _predict_partial(self, X: Any) -> Any:
         """Labels that may be inner nodes, by the thresholds."""
@@ -464,7 +520,7 @@ class TopDown(LinearClassifier):
         parts = self._blocks(X, lambda ways: decoder.partial_sets(offers(ways), least))
         return self._partial_answer(sp.vstack(parts, format="csr"))
 
-    def node_scores(self, X: Any) -> sp.csr_array:
+    def predict_node_proba(self, X: Any) -> sp.csr_array:
         """The probability of every node on the way.
 
         A user may back off from a class to a node above it with a probability that is high enough.
@@ -480,17 +536,18 @@ class TopDown(LinearClassifier):
             Columns are `taxonomy_.nodes`, or `classes_` without a taxonomy; 0 where `decode` did
             not look.
         """
-        names = self._node_names()
-        misc = {} if self.targets_.taxonomy is None else self.targets_.taxonomy.misc
-        real = np.array([j for j, name in enumerate(names) if name not in misc])
+        check_is_fitted(self, "models_")
+        n = self.leaf_numbers_.size if self.taxonomy_ is None else len(self.taxonomy_)
 
         def finish(ways: paths.Ways) -> sp.csr_array:
-            return sp.csr_array(self.decoder_.probabilities(ways)[real].T)
+            return sp.csr_array(self.decoder_.probabilities(ways)[:n].T)
 
         return sp.csr_array(sp.vstack(self._blocks(X, finish), format="csr"))
 
     def top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """The best classes of each sample, and their log probabilities.
+
+        Ranked are the classes that were trained, not the nodes above them.
 
         Parameters
         ----------
@@ -506,26 +563,33 @@ class TopDown(LinearClassifier):
         scores : ndarray of shape (n_samples, k)
             Their log probabilities; -inf where there is none.
         """
+        columns, numbers = self._ranked_classes()
+        leaves = np.sort(self.leaf_numbers_[columns])
         place = np.full(self._fitted_decoder().fam.n_nodes + 1, -1)
-        place[self.leaf_numbers_] = np.arange(self.leaf_numbers_.size)
-        k = min(k, self.leaf_numbers_.size)
+        place[self.leaf_numbers_[columns]] = numbers
+        k = min(k, leaves.size)
 
         def finish(ways: paths.Ways) -> tuple[np.ndarray, np.ndarray]:
             score = ways.score if ways.taken is None else np.where(ways.taken, ways.score, -np.inf)
-            best, value = paths.best_nodes(score, self.leaf_numbers_, k)
+            best, value = paths.best_nodes(score, leaves, k)
             return place[best], value - self.decoder_.log_z(ways)[:, None]
 
         best, values = zip(*self._blocks(X, finish), strict=True)
         return np.vstack(best), np.vstack(values)
 
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        return iter(self._blocks(X, self._decide))
+
     def _decide(self, ways: paths.Ways) -> np.ndarray:
-        return self.decoder_.decision(ways, self.leaf_numbers_)
+        found = self.decoder_.decision(ways, self.leaf_numbers_)
+        return found[:, [1]] - found[:, [0]] if self.targets_.binary else found
 
     def _own_names(self, nodes: np.ndarray) -> np.ndarray:
         """Node numbers as names; a misc leaf has the name of its parent."""
         grown = self.decoder_.taxonomy
         names = name_array(grown.misc.get(name, name) for name in grown.nodes)
-        return np.asarray(names[nodes])
+        kind = object if self.classes_.dtype == object else names.dtype
+        return np.asarray(names[nodes], dtype=kind)
 
     def _partial_answer(self, on: sp.csr_array) -> Any:
         """Closed label sets over the nodes with misc leaves, in the form that was taught."""

@@ -237,9 +237,9 @@ class _Trainer:
 def _answers(model: Model, taxonomy: Taxonomy, X: Any, rows: np.ndarray, cost: Any) -> Answers:
     """Scores and label sets of transformed rows, timed; then probabilities."""
     start = time.perf_counter()
-    scores = np.asarray(model.estimator.decision_function(X))
+    scores = np.asarray(model.estimator.class_scores(X))
     decided = model.decide(X, scores)
     seconds = time.perf_counter() - start
     sets = onto(taxonomy, model.taxonomy, decided)
-    proba = np.asarray(model.estimator.predict_proba(X)) if model.has_probabilities else None
+    proba = np.asarray(model.estimator.class_probabilities(X)) if model.has_probabilities else None
     return Answers.of(model, rows, sets, scores, proba, seconds, cost)

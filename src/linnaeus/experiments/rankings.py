@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 
 from linnaeus import metrics
+from linnaeus.decisions import scoring
 from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Division, Examples, counting, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
@@ -350,13 +351,13 @@ def _scores(estimator: Any, data: RankedRows, division: Division) -> np.ndarray:
     if get_tags(model).input_tags.pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
     model.fit(X_train, data.labels(train, as_indicator))
-    score = getattr(model, "decision_function", None) or model.predict_proba
-    S = np.asarray(score(X_test), dtype=np.float64)
-    S = np.column_stack([-S, S]) if S.ndim == 1 else S
+    own = scoring.own_names(model)  # with a taxonomy the classes trained, seen or not
+    names = plain_names(model.classes_) if own is None else own
+    S = scoring.score_matrix(model, X_test, len(names), own is not None).astype(np.float64)
     if as_indicator:
         return S
     column = {name: j for j, name in enumerate(data.names)}
-    target = np.array([column.get(name, -1) for name in plain_names(model.classes_)])
+    target = np.array([column.get(name, -1) for name in names])
     known = target >= 0
     out = np.repeat(S[:, known].min(axis=1, keepdims=True) - 1.0, len(data.names), axis=1)
     out[:, target[known]] = S[:, known]

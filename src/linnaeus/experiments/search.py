@@ -151,7 +151,7 @@ def _judged(
     if rules.rules is None or rules.rules:
         columns = tuple(model.targets_.names)
         closed = model.classes == "nodes" and columns == taxonomy.nodes
-        scores = np.asarray(model.decision_function(X))
+        scores = np.asarray(model.class_scores(X))
         for record in score_rules(
             scores, truth, taxonomy, columns, closed, rules.rules, rules.seed
         ):

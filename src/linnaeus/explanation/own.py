@@ -48,6 +48,6 @@ def ridge(estimator: Any) -> Additive:
         j = 0 if estimator.targets_.binary else place[node]
         W = found.table.rows(np.array([j]), row.columns)[0]
         raw = float(W @ row.values + found.table.offsets[j])
-        return float(np.atleast_2d(estimator.decision_function(row.X))[0, j]) / raw if raw else 1.0
+        return float(estimator.class_scores(row.X)[0, place[node]]) / raw if raw else 1.0
 
     return replace(found, steps=True, factor=shrinkage)

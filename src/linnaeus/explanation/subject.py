@@ -140,7 +140,7 @@ def _as_model(estimator: Any, decision: Decision | None) -> Model:
     named = estimator.targets_.names
     taxonomy = getattr(estimator, "taxonomy_", None)
     if not isinstance(taxonomy, Taxonomy):
-        taxonomy = None if decision is None else decision.taxonomy
+        taxonomy = None if decision is None else decision.taxonomy_
     if taxonomy is None:
         taxonomy = Taxonomy.flat(named)
     name = OWN if decision is None else type(decision).__name__

@@ -180,7 +180,7 @@ def _same_shape(given: Mapping[str, Any], sets: list[sp.csr_array]) -> list[sp.c
 def _without_taxonomy(sets: Sequence[Labels]) -> list[sp.csr_array]:
     one_each = [labels.form.kind == "one" for labels in sets]
     if not any(one_each):
-        return [labels.Y for labels in sets]
+        return _same_columns(sets)
     if not all(one_each):
         raise UserError(
             "The label sets have different forms: an indicator, and one label per row. "
@@ -190,9 +190,24 @@ def _without_taxonomy(sets: Sequence[Labels]) -> list[sp.csr_array]:
     return [moved(labels.Y, labels.form.names, names) for labels in sets]
 
 
+def _same_columns(sets: Sequence[Labels]) -> list[sp.csr_array]:
+    """Indicators over the same columns: by name where all are data frames, else by place."""
+    if any(labels.form.table is None for labels in sets):
+        return [labels.Y for labels in sets]
+    names = sets[0].form.names
+    for labels in sets[1:]:
+        for name in set(names) ^ set(labels.form.names):
+            raise UserError(
+                f"The column {shorten(name)} is in one of the data frames of labels only. Give "
+                f"them the same columns."
+            )
+    return [moved(labels.Y, labels.form.names, names) for labels in sets]
+
+
 def _truth_alone(given: Labels, n_columns: int, classes: Sequence[Any] | None) -> sp.csr_array:
     """The truth beside scores, without a taxonomy."""
-    if given.form.kind != "one":
+    by_place = given.form.table is None or classes is None
+    if given.form.kind != "one" and by_place:
         if given.Y.shape[1] != n_columns:
             raise UserError(
                 f"Y_true has {given.Y.shape[1]} columns, but the scores have {n_columns}. "

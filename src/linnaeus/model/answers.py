@@ -42,7 +42,7 @@ class Answers:
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
         model = self._model
         X = model.transform(inputs_of(block))
-        scores = np.asarray(model.estimator.decision_function(X))
+        scores = np.asarray(model.estimator.class_scores(X))
         tax, given = model.taxonomy, model.decide(X, scores)
         given = given if model.closed_answers else tax.most_specific(given)
         row = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
@@ -85,7 +85,7 @@ class Answers:
         return list(map(float, values))
 
     def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> list[float | None]:
-        found = np.asarray(self._model.estimator.predict_proba(X))
+        found = np.asarray(self._model.estimator.class_probabilities(X))
         values = found[row, columns].astype(float).tolist()
         return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
 

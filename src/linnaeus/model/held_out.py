@@ -92,7 +92,7 @@ def hold_out(
     """
     found = out_of_fold(
         estimator, X, y, splits, columns, lambda fitted: fitted.targets_.names,
-        predict=own, dtype=np.float32, callback=callback,
+        own=True, predict=own, dtype=np.float32, callback=callback,
     )  # fmt: skip
     sets = [taxonomy.encode(answers) for answers in found.predicted]
     Y = taxonomy.encode(y[found.rows])

@@ -89,7 +89,7 @@ class Model:
     @property
     def has_probabilities(self) -> bool:
         """Whether the estimator has probabilities."""
-        return hasattr(self.estimator, "predict_proba")
+        return hasattr(self.estimator, "class_probabilities")
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -132,7 +132,7 @@ class Model:
         -------
         ndarray of shape (n_rows, n_columns)
         """
-        return np.asarray(self.estimator.decision_function(self.transform(inputs)))
+        return np.asarray(self.estimator.class_scores(self.transform(inputs)))
 
     def probabilities(self, inputs: Any) -> np.ndarray | None:
         """A probability for every row and column, where the method has them.
@@ -148,7 +148,7 @@ class Model:
         """
         if not self.has_probabilities:
             return None
-        return np.asarray(self.estimator.predict_proba(self.transform(inputs)))
+        return np.asarray(self.estimator.class_probabilities(self.transform(inputs)))
 
     def decide(self, X: Any, scores: Any = None) -> sp.csr_array:
         """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy.
@@ -168,7 +168,7 @@ class Model:
             return self._best(scores)
         if self.rule is None:
             return self.taxonomy.closure(self.taxonomy.encode(self.estimator.predict(X)))
-        scores = self.estimator.decision_function(X) if scores is None else scores
+        scores = self.estimator.class_scores(X) if scores is None else scores
         return node_sets(self.rule, scores, self.taxonomy)
 
     @property
@@ -178,8 +178,9 @@ class Model:
         return plain and bool(self.estimator.targets_.one)
 
     def _best(self, scores: Any) -> sp.csr_array:
-        """The class with the highest score of each row, closed upwards."""
-        numbers = self.taxonomy.numbers(self.columns)[np.argmax(scores, axis=1)]
+        """The class with the highest score of each row, closed upwards, as the estimator has it."""
+        place = self.estimator.targets_.label_columns().place  # of the labels seen in training
+        numbers = self.taxonomy.numbers(self.columns)[place][np.argmax(scores[:, place], axis=1)]
         n = len(numbers)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))
@@ -197,7 +198,7 @@ class Model:
         list of lists
         """
         X = self.transform(inputs)
-        return self.names(self.decide(X, self.estimator.decision_function(X)))
+        return self.names(self.decide(X, self.estimator.class_scores(X)))
 
     def names(self, closed: sp.csr_array) -> list[list[Any]]:
         """Closed label sets as lists of names, in the manner of the training labels.
@@ -242,7 +243,7 @@ class Model:
         Report
         """
         X = self.transform(inputs)
-        scores = np.asarray(self.estimator.decision_function(X))
+        scores = np.asarray(self.estimator.class_scores(X))
         return self.report(labels, self.decide(X, scores), scores)
 
     def report(self, labels: Sequence[Sequence[Any]], closed: sp.csr_array, scores: Any) -> Report:

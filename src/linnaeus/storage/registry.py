@@ -42,6 +42,8 @@ CLASSES = {
     "instance-cut": "linnaeus.decisions:InstanceCut",
     "kept-rows": "linnaeus.estimators._continued:Kept",
     "label-form": "linnaeus.labels:Form",
+    "label-layout": "linnaeus.labels.paths:Layout",
+    "label-table": "linnaeus.labels.frames:Table",
     "linear-kernel": "linnaeus.kernels:LinearKernel",
     "local-base-models": "linnaeus.estimators._topdown_local:BaseModels",
     "local-decoder": "linnaeus.estimators._topdown_decode:Decoder",
@@ -153,7 +155,7 @@ def attributes(value: Any, tag: str) -> dict[str, Any]:
         for key, kept in vars(value).items()
         if fixed.get(key) is not _GONE
         and key not in unsaved
-        and not isinstance(getattr_static(type(value), key, None), cached_property)
+        and not isinstance(getattr_static(type(value), key, None), cached_property | property)
     }
 
 

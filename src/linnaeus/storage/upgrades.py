@@ -2,6 +2,7 @@
 
     1   classes by the module and name that they had then, seconds among the other numbers
     2   classes by tag; seconds in made.json, so that equal training gives equal files
+    3   estimators say what a row without a label gets (`empty`); `classes_` is made from the labels
 
 An object whose attributes (or a named tuple whose fields) change needs a new format: raise
 `document.VERSION`, add to `CHANGES` a function that makes the new attributes of the old, and keep
@@ -20,8 +21,34 @@ from linnaeus.storage import document, registry
 
 Parts = dict[str, Any]
 
+
+def _emptiness_2(parts: Parts) -> Parts:
+    """Where several labels may be answered: a row without any got none."""
+    rest = {key: value for key, value in parts.items() if key not in ("classes_", "answers_")}
+    return {"empty": "none", **rest}
+
+
+def _ranked_2(parts: Parts) -> Parts:
+    """Those that rank classes gave such a row its best one."""
+    return {**_emptiness_2(parts), "empty": "best"}
+
+
+def _topdown_2(parts: Parts) -> Parts:
+    """So did this one, unless it went by signs."""
+    return {**_emptiness_2(parts), "empty": "none" if parts.get("decode") == "signs" else "best"}
+
+
 # By tag and format: from the attributes of that format to those of the next
-CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {}
+CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {
+    **{
+        (tag, 2): _emptiness_2
+        for tag in ("flat-svm", "flat-logistic", "recursive-svm", "recursive-logistic", "hblr",
+                    "hm3", "graph-m3", "hierarchical-rls")
+    },
+    ("ranking-svm", 2): _ranked_2,
+    ("hierarchical-perceptron", 2): _ranked_2,
+    ("top-down", 2): _topdown_2,
+}  # fmt: skip
 
 
 @cache

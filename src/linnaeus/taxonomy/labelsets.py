@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus import labels as forms
@@ -21,9 +22,12 @@ def decode(taxonomy: Taxonomy, indicator: Any) -> list[list[Any]]:
     return forms.to_lists(Y, taxonomy.nodes)
 
 
-def encode(taxonomy: Taxonomy, labels: Any) -> sp.csr_array:
+def encode(taxonomy: Taxonomy, labels: Any, classes: Any = None) -> sp.csr_array:
     """Labels, understood already or not, as an indicator over all nodes."""
-    given = labels if isinstance(labels, forms.Labels) else forms.parse(labels, taxonomy)
+    if classes is None:
+        given = forms.parse(labels, taxonomy)
+    else:
+        given = forms.named(labels, classes, taxonomy)
     Y = given.Y
     if given.numbers is None:
         return Y
@@ -73,6 +77,12 @@ def most_specific(taxonomy: Taxonomy, Y: Any) -> Any:
     out.eliminate_zeros()
     out.sort_indices()
     return out.astype(np.int8) if given is None else _like(out, given)
+
+
+def same_sets(taxonomy: Taxonomy, given: Any, others: Any) -> npt.NDArray[np.bool_]:
+    """Whether label sets are the same, row by row, with all that is above their labels."""
+    a, b = (taxonomy.closure(taxonomy.encode(Y)) for Y in (given, others))
+    return np.asarray(np.diff(sp.csr_array(a != b).indptr) == 0)
 
 
 def label_numbers(taxonomy: Taxonomy, labels: Any) -> IntArray:

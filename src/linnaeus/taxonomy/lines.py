@@ -5,14 +5,17 @@ A parent None declares its child a root.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from linnaeus.errors import TaxonomyError, nearest, shorten
-from linnaeus.labels import plain_names
+from linnaeus.errors import TaxonomyError, check_choice, nearest, shorten
+from linnaeus.labels import is_collection, plain_names, read_paths
+
+Path = tuple[Any, ...]
 
 
 def from_edges(edges: Iterable[Sequence[Any]]) -> list[Any]:
@@ -61,30 +64,78 @@ def _in_order(given: Any) -> list[Any]:
     return [] if missing else [given]
 
 
-def from_paths(paths: Iterable[str], sep: str) -> tuple[list[Any], dict[Any, str]]:
-    """Paths such as "A/B/C" as lines over path ids, with the last parts as titles."""
-    above: dict[str, str | None] = {}
-    titles: dict[str, str] = {}
-    for path in paths:
-        if not isinstance(path, str):
+def from_paths(paths: Any, sep: str, ids: str) -> tuple[list[Any], dict[Any, str]]:
+    """Paths as lines over their ids, with the last parts as titles where ids are paths.
+
+    paths : texts such as "A/B/C", or rows of names
+    ids : "path" or "name"; in rows a name that stands in one place only is its own id
+    """
+    check_choice("ids", ids, ("path", "name"))
+    if isinstance(paths, str):
+        raise TaxonomyError(f"The paths are the text {shorten(paths)}. Give a list of paths.")
+    paths = paths if hasattr(paths, "__array__") else list(paths)
+    rows = np.ndim(paths) > 1 if hasattr(paths, "__array__") else False
+    kinds = set() if rows else set(map(type, paths))
+    rows |= bool(kinds) and all(map(is_collection, kinds))
+    split = _rows(paths) if rows else [_parts(path, sep) for path in paths]
+    keys = [path[: i + 1] for path in split for i in range(len(path))]
+    places = dict.fromkeys(keys)  # in order of appearance
+    name = _ids(places, sep, ids, every=not rows)
+    below = {name[key] for key in places if len(key) > 1}
+    flat: list[Any] = []
+    for key in places:
+        if len(key) > 1:
+            flat += (name[key[:-1]], name[key])
+        elif name[key] not in below:
+            flat += (None, name[key])
+    return flat, {name[key]: str(key[-1]) for key in places if name[key] != key[-1]}
+
+
+def _ids(places: Iterable[Path], sep: str, ids: str, every: bool) -> dict[Path, Any]:
+    """The id of the node at each place: its path, or its name."""
+    if ids == "name":
+        return {key: key[-1] for key in places}
+    often = Counter(key[-1] for key in places)
+    name = {
+        key: sep.join(map(str, key)) if len(key) > 1 and (every or often[key[-1]] > 1) else key[-1]
+        for key in places
+    }
+    seen: dict[Any, Path] = {}
+    for key, own in name.items():
+        if seen.setdefault(own, key) != key:
             raise TaxonomyError(
-                f"A path must be a text such as 'A{sep}B', but {shorten(path)} is not one."
+                f"The paths {shorten(list(seen[own]))} and {shorten(list(key))} both get the id "
+                f"{shorten(own)}. Give another separator with sep=..."
             )
-        parts = [part.strip() for part in path.split(sep)]
-        if not all(parts):
+    return name
+
+
+def _rows(rows: Any) -> list[Path]:
+    """The paths of rows of names; a name that differs from another in blanks only is refused."""
+    read = read_paths(rows).content.paths
+    first = {name: i for i, row in reversed([*enumerate(read)]) for path in row for name in path}
+    for name, i in first.items():
+        if isinstance(name, str) and name != name.strip() and name.strip() in first:
             raise TaxonomyError(
-                f"Path {shorten(path)} has an empty part. "
-                f"Write one name between every two separators {sep!r}."
+                f"Row {i}: {shorten(name)} differs from {shorten(name.strip())} in blanks only. "
+                f"Strip the blanks around the names."
             )
-        parent = None
-        for i, part in enumerate(parts):
-            name = sep.join(parts[: i + 1])
-            if name not in above:
-                above[name] = parent
-                if part != name:
-                    titles[name] = part
-            parent = name
-    return [v for name, parent in above.items() for v in (parent, name)], titles
+    return [path for row in read for path in row]
+
+
+def _parts(path: Any, sep: str) -> Path:
+    """The names in a text such as "A/B/C"."""
+    if not isinstance(path, str):
+        raise TaxonomyError(
+            f"A path must be a text such as 'A{sep}B', but {shorten(path)} is not one."
+        )
+    parts = tuple(part.strip() for part in path.split(sep))
+    if not all(parts):
+        raise TaxonomyError(
+            f"Path {shorten(path)} has an empty part. "
+            f"Write one name between every two separators {sep!r}."
+        )
+    return parts
 
 
 def from_labels(labels: Iterable[Any]) -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnaeus.errors import TaxonomyError, shorten
+from linnaeus.labels import plain_names
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy import labelsets
 from linnaeus.taxonomy.naming import Numbered, number_nodes, unique_links
@@ -98,6 +100,36 @@ def collapsed(taxonomy: Taxonomy, keep: Iterable[Any]) -> Taxonomy:
     between = ~lone[parent]  # the other edges lie inside a chain
     numbered = renumbered(nodes, new[parent[between]], new[stands_for[child[between]]], links)
     return type(taxonomy)(numbered, {v: taxonomy.titles[v] for v in nodes if v in taxonomy.titles})
+
+
+def renamed(taxonomy: Taxonomy, names: Mapping[Any, Any]) -> Taxonomy:
+    """The same nodes, some with other names; titles, misc leaves and links go with them."""
+    if not hasattr(names, "items"):
+        raise TaxonomyError(
+            f"New names must be given as {{old: new}}, but {shorten(names)} is a "
+            f"{type(names).__name__}."
+        )
+    nodes = list(taxonomy.nodes)
+    for old, new in zip(names, plain_names(names.values()), strict=True):
+        if not isinstance(new, str | int) or isinstance(new, bool) or new == "":
+            raise TaxonomyError(
+                f"The new name of {shorten(old)} is {shorten(new)}. Give a text that is not "
+                f"empty, or a whole number."
+            )
+        nodes[taxonomy.index(old)] = new
+    number: dict[Any, int] = {}
+    for v, name in enumerate(nodes):
+        if number.setdefault(name, v) != v:
+            both = (taxonomy.nodes[number[name]], taxonomy.nodes[v])
+            raise TaxonomyError(
+                f"The nodes {shorten(both[0])} and {shorten(both[1])} would both be called "
+                f"{shorten(name)}. Give every node a name of its own."
+            )
+    new_name = dict(zip(taxonomy.nodes, nodes, strict=True))
+    titles = {new_name[v]: title for v, title in taxonomy.titles.items()}
+    misc = {new_name[m]: new_name[v] for m, v in taxonomy.misc.items()}
+    numbered = Numbered(tuple(nodes), taxonomy.dag, taxonomy.related_numbers)
+    return type(taxonomy)(numbered, titles, misc)
 
 
 def shuffled(taxonomy: Taxonomy, rng: np.random.Generator) -> Taxonomy:

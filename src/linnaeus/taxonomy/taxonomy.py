@@ -180,23 +180,33 @@ class Taxonomy:
         return cls(number_nodes(lines.from_parents(parents)), titles)
 
     @classmethod
-    def from_paths(cls, paths: Iterable[str], sep: str = "/") -> Taxonomy:
-        """From paths such as "A/B/C": ids are the paths, titles their last parts.
+    def from_paths(cls, paths: Any, sep: str = "/", ids: str = "path") -> Taxonomy:
+        """From paths such as "A/B/C", or rows of names such as ["A", "B", "C"].
 
-        So two nodes may carry the same title under different parents.
+        Of texts, ids are the paths and titles their last parts. Of rows (lists, an array, a data
+        frame of levels; ragged, or padded with "", None or NaN) ids are the names, but a name that
+        stands in several places gets its path as id, and keeps the name as title. Either way two
+        nodes may carry the same name under different parents; ``ids="name"`` makes one of them.
 
         Parameters
         ----------
-        paths : iterable of str
+        paths : iterable of str, or of rows of names
             Paths from a root down.
         sep : str, default='/'
             What stands between the names of a path.
+        ids : {'path', 'name'}, default='path'
+            Whether namesakes are told apart by their paths, or are one node.
 
         Returns
         -------
         Taxonomy
+
+        Examples
+        --------
+        >>> Taxonomy.from_paths([["pet", "cat"], ["pet", "dog"], ["toy", "cat"]]).nodes
+        ('pet', 'pet/cat', 'dog', 'toy', 'toy/cat')
         """
-        flat, titles = lines.from_paths(paths, sep)
+        flat, titles = lines.from_paths(paths, sep, ids)
         return cls(number_nodes(flat), titles)
 
     @classmethod
@@ -596,20 +606,23 @@ class Taxonomy:
 
     # -- label sets -------------------------------------------------------------------------
 
-    def encode(self, labels: Any) -> sp.csr_array:
+    def encode(self, labels: Any, classes: Iterable[Any] | None = None) -> sp.csr_array:
         """Labels as an indicator over `nodes`.
 
         Parameters
         ----------
         labels : array-like, sparse matrix or list of lists
             Labels in any form of `linnaeus.labels`.
+        classes : iterable or None, default=None
+            Names of the columns of an indicator that are not the nodes in their order, such as
+            ``classes_`` of scikit-learn's MultiLabelBinarizer, which are sorted.
 
         Returns
         -------
         csr_array of shape (n_samples, n_nodes)
             0 and 1.
         """
-        return labelsets.encode(self, labels)
+        return labelsets.encode(self, labels, classes)
 
     def decode(self, indicator: Any) -> list[list[Any]]:
         """Lists of names from an indicator over `nodes`.
@@ -717,6 +730,10 @@ class Taxonomy:
         Taxonomy
         """
         return reshape.collapsed(self, keep)
+
+    def renamed(self, names: Mapping[Any, Any]) -> Taxonomy:
+        """The same taxonomy with other names for some nodes: {old: new}, one to one."""
+        return reshape.renamed(self, names)
 
     def shuffled(self, rng: np.random.Generator | int | None = None) -> Taxonomy:
         """A random hierarchy of the same shape: as many nodes on each level, the same leaves.

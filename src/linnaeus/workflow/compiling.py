@@ -256,7 +256,7 @@ def _fit(model: Any, X: sp.csr_array, y: Any) -> bool:
 
 def _answer(model: Any, X: sp.csr_array) -> None:
     model.predict(X)
-    for way in ("decision_function", "node_scores", "predict_proba"):
+    for way in ("decision_function", "node_scores", "predict_proba", "predict_node_proba"):
         if hasattr(model, way):
             getattr(model, way)(X)
 

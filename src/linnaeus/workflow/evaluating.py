@@ -66,7 +66,7 @@ def evaluate(
     examples = read_examples(data, model, part, skip_bad)
     step("score", 2, 3)
     X = model.transform(inputs_of(examples))
-    scores = np.asarray(model.estimator.decision_function(X))
+    scores = np.asarray(model.estimator.class_scores(X))
     closed = model.decide(X, scores)
     report = model.report(examples.labels, closed, scores)
     found = None
