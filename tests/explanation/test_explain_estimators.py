@@ -92,7 +92,7 @@ def told(found):
 
 def test_a_row_comes_in_any_form():
     frame = pd.DataFrame(X, columns=NAMES)
-    plain, named = RecursiveSVM(TAX).fit(X, Y), RecursiveSVM(TAX).fit(frame, Y)
+    plain, named = (RecursiveSVM(TAX, random_state=0).fit(rows, Y) for rows in (X, frame))
     expected = told(explain(plain, X[1], NAMES))
     forms = [X[1], X[1:2], X[1].tolist(), sp.csr_array(X[1:2]), frame.iloc[1], frame.iloc[[1]]]
     for form in forms:
