@@ -62,7 +62,7 @@ class Continued(LinearClassifier):
         """
         past = self._past() if self.warm_start else None
         prepared = self._prepared(X, y, sample_weight)
-        vars(self).pop("held_", None)
+        self.__dict__.pop("held_", None)
         self._store(self._solve(*prepared, self._fitting(past)))
         self._keep(*prepared[:3], saved=self.warm_start)
         return self
@@ -88,8 +88,8 @@ class Continued(LinearClassifier):
         try:
             self._learn_batch(X, y, classes, taxonomy, sample_weight, only)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
         return self
 
@@ -108,7 +108,7 @@ class Continued(LinearClassifier):
         self.classes_ = self.targets_.classes()
         dtype = self._dtype(X)
         check_range(X, dtype)
-        vars(self).pop("held_", None)
+        self.__dict__.pop("held_", None)
         if only is None:
             solution, n_learned = self._solve(X, Y, weight, dtype, self._seed(), past), None
         else:
@@ -182,6 +182,11 @@ class Continued(LinearClassifier):
         place = {name: j for j, name in enumerate(old)}
         return np.array([-1 if name in set(some) else place.get(name, -1) for name in names])
 
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
+    ) -> Any:
+        return super()._solve(X, Y, weight, dtype, seed)
+
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
     ) -> Any:
@@ -206,7 +211,8 @@ class Continued(LinearClassifier):
 
 def checksum(X: sp.csr_array) -> int:
     """A number that changes when the rows do."""
-    return zlib.crc32(np.ascontiguousarray(X.indices), zlib.crc32(np.ascontiguousarray(X.data)))
+    indices, data = (np.ascontiguousarray(array).data for array in (X.indices, X.data))
+    return zlib.crc32(indices, zlib.crc32(data))
 
 
 def column_names(targets: _targets.Targets, n_columns: int) -> tuple[Any, ...]:

@@ -171,8 +171,8 @@ class Recursive(Continued):
         n_seen = rows_learned(past, held, Y.shape[0])
         P, D = self._values(X, Y, structure, W_T, W_I, n_seen, options)
         trace = [*found.solution.trace, whole(P, min(P, D), found.solution.trace)]
-        values = (np.array([value]) for value in (P, min(P, D)))
-        return Solution(coef, intercept, *values, found.solution.n_iter, trace)
+        low = np.array([min(P, D)])
+        return Solution(coef, intercept, np.array([P]), low, found.solution.n_iter, trace)
 
     def _placed(
         self, past: Any, held: Any, structure: alternation.Structure, inner: list[Any],
@@ -204,8 +204,8 @@ class Recursive(Continued):
         leaves, weights = free[0], options["class_weight"]
         if not leaves.size:
             nothing = np.zeros((0, W_T.shape[1]), W_T.dtype)
-            values = (nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
-            return Joint(Solution(*values), np.zeros((free[1].size, W_T.shape[1])))
+            none = Solution(nothing[:, :-1], nothing[:, -1], np.zeros(1), np.zeros(1), 0, [])
+            return Joint(none, np.zeros((free[1].size, W_T.shape[1])))
         names = [self.targets_.names[j] for j in leaves.tolist()]
         options = options | {"class_weight": None if weights is None else weights[:, leaves]}
         return self._solver()(
