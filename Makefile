@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check lint format bench docs dist clean help
+.PHONY: demo test test-plain check lint format bench docs dist clean help
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -16,15 +16,17 @@ demo: .venv/base ## Run the main job on embedded data
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
 # Where the maths is: golden optima everywhere, enumeration and laws in these folders.
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
-PYTEST := $(BIN)/python -m pytest -n auto
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup  # the groups are in tests/conftest.py
 
-test: lint ## Check style, types and layers, and run all tests
+test: lint ## Check style, types and layers, and run the tests
 	$(PYTEST)
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
 check: lint ## The quick check: style, types, layers, golden optima, enumeration and laws
 	$(PYTEST) $(LAWS)
 	$(PYTEST) tests/solvers tests/decisions tests/induction tests/text -m golden
+
+test-plain: .venv/dev ## The loops without the compiler, so that an index out of range raises
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
 test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-slow, test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind

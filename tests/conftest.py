@@ -1,5 +1,6 @@
 """What all tests share. Set the folder of compiled loops before anything imports them."""
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -31,10 +32,29 @@ def golden(name: str) -> dict:
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that read solved problems are marked by that."""
+    """Tests that read solved problems are marked by that; those of a file run in one process.
+
+    So they share fits. The two files that try every estimator share a process too.
+    """
     for item in items:
+        both = item.path.stem in ("test_common", "test_odd_inputs")
+        item.add_marker(pytest.mark.xdist_group("every estimator" if both else str(item.path)))
         if "golden_file" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """What a file leaves (thousands of tests, compiled loops) is no garbage: collect without it.
+
+    Code that measures its cost collects garbage first, which takes a second in so large a process.
+    """
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
+def pytest_collection_finish():
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -103,6 +103,7 @@ def test_a_caller_notices_a_changed_callee_in_another_file(package, tmp_path):
     assert run(package, cache)[0][:3] == [3.0, 0, 1]  # the first folder is still there
 
 
+@pytest.mark.slow
 def test_the_same_content_at_another_path_needs_no_compiler(package, tmp_path):
     run(package, tmp_path / "cache")
     shutil.copytree(tmp_path / "cache", tmp_path / "moved")
@@ -110,6 +111,7 @@ def test_the_same_content_at_another_path_needs_no_compiler(package, tmp_path):
     assert run(other, tmp_path / "moved")[0] == [3.0, 0, 1, BOTH]
 
 
+@pytest.mark.slow
 def test_another_setting_of_the_compiler_has_a_folder_of_its_own(package, tmp_path):
     run(package, tmp_path / "cache")
     assert run(package, tmp_path / "cache", NUMBA_BOUNDSCHECK="1")[0][:3] == [3.0, 2, 0]
@@ -133,6 +135,7 @@ value = len(Taxonomy.from_edges([("a", "b")]))
     assert answer[0] == 2 and answer[1] > 0 and answer[3] == [] and err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["write_bytes", "mkdir"])
 def test_a_full_disk_is_no_reason_to_fail(package, tmp_path, broken):
     code = f"""
@@ -148,6 +151,7 @@ pathlib.Path.{broken} = full
 JUNK = compiled.pickle.dumps(["nothing", "of", "use"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -167,6 +171,7 @@ def test_damaged_files_are_compiled_again(package, tmp_path, damage):
     assert {file: len(file.read_bytes()) for file in loops(cache)} == whole
 
 
+@pytest.mark.slow
 def test_processes_may_fill_the_same_folder_at_once(package, tmp_path):
     started = [start(package, tmp_path / "cache") for _ in range(3)]
     answers = [json.loads(process.communicate()[0]) for process in started]
@@ -175,6 +180,7 @@ def test_processes_may_fill_the_same_folder_at_once(package, tmp_path):
     assert run(package, tmp_path / "cache")[0][1] == 0
 
 
+@pytest.mark.slow
 def test_sources_edited_while_a_program_runs_are_not_kept(package, tmp_path):
     code = """
 import pathlib, linnaeus
@@ -187,6 +193,7 @@ path.write_text(path.read_text().replace("step(step(x))", "step(x)"))
     assert not loops(tmp_path / "cache")
 
 
+@pytest.mark.slow
 def test_folders_that_nobody_uses_are_removed(package, tmp_path):
     cache = tmp_path / "cache"
     for name, days in (("loops-old", 40), ("loops-recent", 20), ("mine", 400)):
@@ -199,6 +206,7 @@ def test_folders_that_nobody_uses_are_removed(package, tmp_path):
     assert {"loops-recent", "mine"} < left and "loops-old" not in left
 
 
+@pytest.mark.slow
 def test_a_folder_in_use_counts_as_used(package, tmp_path):
     run(package, tmp_path / "cache")
     (folder,) = (tmp_path / "cache").iterdir()
@@ -210,6 +218,7 @@ def test_a_folder_in_use_counts_as_used(package, tmp_path):
 # -- whom to trust ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
 @pytest.mark.parametrize("below", [False, True])
 def test_a_folder_that_everyone_may_write_to_is_not_used(package, tmp_path, below):
@@ -310,6 +319,7 @@ def test_a_numba_that_keeps_nothing_costs_a_warning(monkeypatch):
         compiled._attach(object(), compiled._Kept("name"))
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_taken_apart_cost_one_warning(package, tmp_path):
     code = "from numba.core.compiler import CompileResult\ndel CompileResult._reduce\n"
     answer, err = run(package, tmp_path / "cache", code + USE)

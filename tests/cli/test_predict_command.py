@@ -169,6 +169,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux")
 def test_memory_does_not_grow_with_the_file(tmp_path):
     words = [" ".join(words) for words in WORDS.values()]

@@ -157,6 +157,7 @@ def run_command(words, where, capsys):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", build.examples(), ids=lambda e: e.name)
 def test_example_runs_and_draws(example, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -204,6 +205,7 @@ def test_internal_links_resolve():
             assert full in known, f"{page_name(path)} links to {target}"
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     """The docstrings take part too; pages that come from running examples are stand-ins."""
     made = tmp_path / "made"

@@ -6,27 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
 from linnaeus.estimators.graph_m3 import GraphM3
 from linnaeus.kernels import SpectrumKernel
-
-WEIGHTS = "a stochastic dual solver stops at a gap, not at the optimum"
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [GraphM3()],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
-        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
-    },
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
-
 
 TAX = Taxonomy.from_edges([("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1")])
 

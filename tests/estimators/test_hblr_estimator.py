@@ -283,6 +283,7 @@ def test_features_that_no_example_has_change_nothing(data, model, inference):
     assert (b.variance_[TAX.index("a1"), 1] > b.variance_[TAX.index("A"), 1] > 1).all()
 
 
+@pytest.mark.slow
 def test_very_many_features_that_no_example_has_cost_nothing(data):
     X, y = data
     wide = sp.csr_array((X.ravel(), np.tile(np.arange(6) * 10**6, 150), np.arange(151) * 6),

@@ -11,7 +11,7 @@ from linnaeus.estimators.hrls import HierarchicalRLS, descend
 from linnaeus.kernels import LinearKernel, SpectrumKernel
 
 
-@parametrize_with_checks([HierarchicalRLS(), HierarchicalRLS(fit_intercept=True, margins=False)])
+@parametrize_with_checks([HierarchicalRLS(fit_intercept=True, margins=False)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 

@@ -241,6 +241,7 @@ def test_what_is_not_a_number(make, value, name):
             fitted.predict(data)
 
 
+@pytest.mark.slow
 def test_float32_and_float64_agree(make):
     """With both of `dtype`, or else of the features alone."""
     if isinstance(make(), CorrelatedMNL):

@@ -93,6 +93,7 @@ def test_auto_takes_it_for_many_classes(monkeypatch):
     assert learn_taxonomy(X, y) == balanced
 
 
+@pytest.mark.slow
 def test_many_classes_in_little_memory_with_progress(monkeypatch):
     monkeypatch.setattr(learn, "LARGE", 5_000)
     rng = np.random.default_rng(0)

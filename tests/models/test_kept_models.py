@@ -143,6 +143,7 @@ for name in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path):
     written = []
     for seed in "12":

@@ -325,6 +325,7 @@ def test_hard_inputs_are_certified(solver, C):
     assert_allclose(fitted.objective, by_kernel.objective, rtol=3e-5, atol=3e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_single_precision_and_repetition(solver):
     case = Case(9, [-1, 0, 1], n=8)

@@ -43,6 +43,7 @@ def test_every_method_meets_every_collection():
     assert [table.of for table in TABLES] == ["", *["matrix"] * len(MEASURES)]
 
 
+@pytest.mark.slow
 def test_a_process_gives_what_the_method_gives(news, folder):
     found = trial(folder, "svm", limit=120)
     here = run(news, "svm")

@@ -95,6 +95,7 @@ def test_shuffled_keeps_shape_and_leaves(lines, seed):
     assert other == tax.shuffled(seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (3, 3), (4, 2), (5, 3)])
 def test_random_surjections_are_uniform(m, k):
     onto = [f for f in product(range(k), repeat=m) if len(set(f)) == k]
