@@ -229,9 +229,6 @@ def test_others_are_held_to_the_last_bit_and_the_certificate_is_for_the_whole(na
         assert model.objective_ >= cold.dual_objective_ * (1 - 1e-9)
         assert model.tol < model.gap_ < 1
         assert model.gap_ == pytest.approx(1 - model.dual_objective_ / model.objective_)
-    new = np.isin(Y1, ["b3", "c1", "c2"])
-    if name != "svm, nodes":
-        assert (model.predict(X1[new]) == Y1[new]).mean() >= 0.7
 
 
 @pytest.mark.parametrize(
@@ -320,7 +317,7 @@ def test_what_only_cannot_be():
 @pytest.mark.parametrize("name", ALL)
 def test_a_warm_start_reaches_the_same_optimum_whatever_has_changed(name):
     model = made(name, LARGE, warm_start=True).fit(X0, Y0)
-    other = np.where(np.arange(160) % 7 == 0, "a2", BOTH[1])
+    other, now = np.where(np.arange(160) % 7 == 0, "a2", BOTH[1]), {}
     for X, y, tax, more in [
         (*BOTH, LARGE, {}),
         (BOTH[0], other, LARGE, {} if name in BAYES else {"C": 0.3}),
@@ -328,8 +325,9 @@ def test_a_warm_start_reaches_the_same_optimum_whatever_has_changed(name):
         (X0[:50, :8], Y0[:50], SMALL, {}),
         (X0, Y0, SMALL, {"fit_intercept": False}),
     ]:
+        now |= more
         model.set_params(taxonomy=tax, **more).fit(X, y)
-        assert_same_optimum(model, made(name, tax, **more).fit(X, y))
+        assert_same_optimum(model, made(name, tax, **now).fit(X, y))
 
 
 class Work:

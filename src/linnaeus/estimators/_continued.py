@@ -217,6 +217,11 @@ class Continued(LinearClassifier):
         place = {name: j for j, name in enumerate(old)}
         return np.array([-1 if name in set(some) else place.get(name, -1) for name in names])
 
+    def _solve(
+        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
+    ) -> Any:
+        return super()._solve(X, Y, weight, dtype, seed)
+
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
     ) -> Any:
@@ -241,9 +246,8 @@ class Continued(LinearClassifier):
 
 def checksum(X: sp.csr_array) -> int:
     """A number that changes when the rows do."""
-    return zlib.crc32(
-        np.ascontiguousarray(X.indices).data, zlib.crc32(np.ascontiguousarray(X.data).data)
-    )
+    indices, data = (np.ascontiguousarray(array).data for array in (X.indices, X.data))
+    return zlib.crc32(indices, zlib.crc32(data))
 
 
 def column_names(targets: _targets.Targets, n_columns: int) -> tuple[Any, ...]:

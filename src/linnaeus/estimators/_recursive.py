@@ -173,8 +173,8 @@ class Recursive(Continued):
         n_seen = rows_learned(past, held, Y.shape[0])
         P, D = self._values(X, Y, structure, W_T, W_I, n_seen, options)
         trace = [*found.solution.trace, whole(P, min(P, D), found.solution.trace)]
-        primal, dual = np.array([P]), np.array([min(P, D)])
-        return Solution(coef, intercept, primal, dual, found.solution.n_iter, trace)
+        low = np.array([min(P, D)])
+        return Solution(coef, intercept, np.array([P]), low, found.solution.n_iter, trace)
 
     def _placed(
         self, past: Any, held: Any, structure: alternation.Structure, inner: list[Any],
