@@ -140,6 +140,7 @@ def test_weights_by_metadata_routing():
 # -- in meta-estimators ----------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The labels are the numbers 0 to 3")
 def test_cross_validation_of_probabilities():
     p = cross_val_predict(FlatLogistic(TAX), X_ONE, ONE, cv=3, method="predict_proba")
     assert p.shape == (90, 4) and (np.array(["a", "b", "c", "q"])[p.argmax(axis=1)] == ONE).all()

@@ -92,7 +92,8 @@ class Memory(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, Y):
-        self.seen_ = {row.tobytes(): labels for row, labels in zip(X, Y.toarray(), strict=True)}
+        known = sp.csr_array(Y).toarray()
+        self.seen_ = {row.tobytes(): labels for row, labels in zip(X, known, strict=True)}
         self.classes_ = np.arange(Y.shape[1])
         return self
 

@@ -81,7 +81,7 @@ def test_scores_of_old_classes_do_not_change(pair, scheme):
     used[before.indices] = True
     w[:, ~used] = 0  # attributes that no class has are never learnt
     weights = Weights(w, 1, mean=2 * w)
-    weights.grow(G)
+    weights.grow(G, place, len(new.leaves))
     assert_allclose((weights.last @ after.T)[:, place], w @ before.T, atol=1e-10)
     assert_allclose(weights.mean, 2 * weights.last, atol=1e-10)
     assert weights.last.flags.c_contiguous

@@ -79,7 +79,7 @@ def test_a_fresh_process_loads_and_answers(folder, tmp_path):
 
 def test_what_is_told_about_a_model(folder):
     told = storage.read_about(folder)
-    assert told["format"] == "linnaeus model" and told["format_version"] == 2
+    assert told["format"] == "linnaeus model" and told["format_version"] == document.VERSION
     assert told["linnaeus"] == linnaeus.__version__
     assert told["about"]["class"] == "FlatSVM"
     assert told["about"]["parameters"]["C"] == 1.0
@@ -274,10 +274,12 @@ def test_odd_documents_are_refused(folder):
 
 
 def test_a_newer_format_asks_for_an_upgrade(folder):
-    rewritten(folder, lambda e: e.update(format_version=3))
+    newer = document.VERSION + 1
+    rewritten(folder, lambda e: e.update(format_version=newer))
     for read in (storage.load, storage.read_about):
         with pytest.raises(
-            UserError, match=r"by a newer linnaeus \(format 3\); this one reads 1 to 2. Upgrade"
+            UserError,
+            match=rf"by a newer linnaeus \(format {newer}\); this one reads 1 to {newer - 1}. Upgrade",
         ):
             read(folder)
 
@@ -288,7 +290,7 @@ def test_an_unknown_format_is_refused_by_name(folder, version):
     for read in (storage.load, storage.read_about):
         with pytest.raises(UserError) as error:
             read(folder)
-        told = f"of the unknown format {version!r}; this linnaeus reads 1 to 2."
+        told = f"of the unknown format {version!r}; this linnaeus reads 1 to {document.VERSION}."
         assert told in str(error.value)
 
 

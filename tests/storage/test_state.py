@@ -131,7 +131,7 @@ def test_decisions_come_back(kind, labels):
     again = through_json(model)
     assert_same(model, again)
     assert_same(answers(model, X), answers(again, X))
-    scores = model.estimator_.decision_function(X)
+    scores = model.class_scores(X)
     assert_same(model.decide(scores), again.decide(scores))
     alone = kind(taxonomy=TAX).fit_scores(scores, TAX.encode(Y))
     assert_same(alone.decide(scores), through_json(alone).decide(scores))

@@ -380,7 +380,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         ndarray of shape (n_samples, n_classes) or (n_samples,)
             One column per class; one number per sample for two exclusive classes.
         """
-        scores = self._columns_for(self._shown_names()).best(self._prepared(self._scores(X)))
+        scores = self._prepared(self._scores(X))
+        scores = self._columns_for(self._shown_names()).best(scores)
         if self.form_.kind == "one" and scores.shape[1] == 2:
             return halved(scores) / 2
         return scores
@@ -414,7 +415,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         if scores.shape[1] != len(self.columns_):
             raise UserError(
                 f"The scores have {scores.shape[1]} columns, but {type(self).__name__} was "
-                f"fitted on {len(self.columns_)}. Give the scores of the same labels."
+                f"fitted on {len(self.columns_)}. Give the scores of the "
+                f"same labels, as class_scores(X) has them."
             )
 
     def _blocks(self, scores: rows.FloatArray) -> Iterator[tuple[rows.FloatArray, BoolArray]]:

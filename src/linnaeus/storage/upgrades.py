@@ -38,6 +38,12 @@ def _topdown_2(parts: Parts) -> Parts:
     return {**_emptiness_2(parts), "empty": "none" if parts.get("decode") == "signs" else "best"}
 
 
+def _hieron_2(parts: Parts) -> Parts:
+    """The rival went with averaging."""
+    rest = {key: value for key, value in parts.items() if key != "classes_"}
+    return {"rival": "hinge" if parts.get("averaged", True) else "predicted", **rest}
+
+
 # By tag and format: from the attributes of that format to those of the next
 CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {
     **{
@@ -48,6 +54,7 @@ CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {
     ("ranking-svm", 2): _ranked_2,
     ("hierarchical-perceptron", 2): _ranked_2,
     ("top-down", 2): _topdown_2,
+    ("hieron", 2): _hieron_2,
 }  # fmt: skip
 
 
