@@ -36,6 +36,11 @@ def progress(show: bool | None = None) -> Iterator[None]:
         None shows fits in a terminal (on standard error) and in a notebook, and not where standard
         error is a file; True everywhere, as lines of text if need be; False nowhere.
 
+    Yields
+    ------
+    None
+        Nothing: the block runs.
+
     Examples
     --------
     >>> import linnaeus

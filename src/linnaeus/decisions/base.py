@@ -178,7 +178,13 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return dict(process_routing(self, "fit", **params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who asks for what, as scikit-learn's metadata routing has it."""
+        """Who asks for what, as scikit-learn's metadata routing has it.
+
+        Returns
+        -------
+        MetadataRouter
+            What `fit` hands on to the `fit` of the estimator.
+        """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(
             estimator=self.estimator, method_mapping=mapping
@@ -387,11 +393,37 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         return scores
 
     def class_scores(self, X: Any) -> rows.FloatArray:
-        """The scores that `decide` takes, one column for each of `columns_`."""
+        """The scores that `decide` takes, one column for each of `columns_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            As the estimator gives them.
+        """
         return self._scores(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose label set is predicted whole."""
+        """The share of rows whose label set is predicted whole.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            True labels, in any form of `linnaeus.labels`.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each sample; None for 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return accuracy(self, X, y, sample_weight, super().score)
 
     def _scores(self, X: Any) -> rows.FloatArray:

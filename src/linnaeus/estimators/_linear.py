@@ -295,6 +295,16 @@ class Independent(LinearClassifier):
 
         With one label per sample they sum to 1: the shares in the sum of the sigmoids. With several
         a node has the probability of the best class at or below it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            One column for each of `classes_`.
         """
         check_is_fitted(self, "targets_")
         if self.targets_.one and self.targets_.by_path:
@@ -302,7 +312,18 @@ class Independent(LinearClassifier):
         return self._probabilities(self._label_scores(X))
 
     def class_probabilities(self, X: Any) -> np.ndarray:
-        """The same of the classes that were trained, in the order of training."""
+        """Probabilities of the classes that were trained, in the order of training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trained)
+            One column for each class.
+        """
         return self._probabilities(self.class_scores(X))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -70,6 +70,16 @@ class Exclusive(Multiclass):
 
         With one label per sample they sum to 1. For label sets a node has the sum over the classes
         at or below it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            One column for each of `classes_`.
         """
         check_is_fitted(self, "targets_")
         if self.targets_.one and not self.targets_.by_path:
@@ -77,7 +87,18 @@ class Exclusive(Multiclass):
         return np.asarray(self.targets_.columns().total(self.class_probabilities(X)))
 
     def class_probabilities(self, X: Any) -> np.ndarray:
-        """The same of the classes that were trained, in the order of training."""
+        """Probabilities of the classes that were trained, in the order of training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trained)
+            One column for each class.
+        """
         return self._probabilities(self.class_scores(X))
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:

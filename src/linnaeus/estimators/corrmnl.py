@@ -69,14 +69,16 @@ class CorrelatedMNL(Exclusive):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Posterior means of the weights; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     precision_ : dict
         Posterior mean of the precision of the children of each inner node; None stands for the
         node above several roots.
-    draws_ : ndarray of shape (n_draws, n_classes, rank)
+    draws_ : ndarray of shape (n_draws, n_trained, rank)
         Up to 200 draws of the weights, evenly spaced, in the directions of `basis_`; predictions
         are means over these. Together no more than 20 million numbers.
     basis_ : ndarray of shape (n_features + fit_intercept, rank)

@@ -66,6 +66,9 @@ class GraphM3(KernelClassifier):
         the paper, as for all kernel methods.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no node is on: 'best', its best
+        label, if every training sample had one; 'none', no label.
     tol : float, default=0.001
         Relative duality gap at which to stop.
     max_iter : int, default=500
@@ -83,6 +86,8 @@ class GraphM3(KernelClassifier):
     coef_ : ndarray of shape (n_blocks, n_features)
         Weights, for the linear kernel: a row for every hyperedge and code, ``graph_.start[e] +
         code``, the first member the highest bit.
+    coef_names_ : list of tuple
+        (members of the hyperedge, which of them are on) of each row of `coef_`.
     intercept_ : ndarray of shape (n_blocks,)
         What is added to the scores of the blocks.
     dual_coef_ : ndarray of shape (n_samples, n_blocks)

@@ -81,6 +81,9 @@ class HBLR(Continued):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above 0: 'best',
+        its best label, if every training sample had one; 'none', no label.
     warm_start : bool, default=False
         Whether to start from what the last `fit` found. A saved model
         then also holds its rows, so that it can go on by `partial_fit`.
@@ -105,9 +108,11 @@ class HBLR(Continued):
         taxonomy).
     variance_ : ndarray of shape (n_nodes, n_features)
         Variances of the weights.
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Means of the classes; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     precision_ : dict
         Expected precision of every owner; in M2 one per feature, that of the constant last.
@@ -442,7 +447,18 @@ class HBLR(Continued):
         return (p, deviation) if return_std else p
 
     def class_probabilities(self, X: Any) -> np.ndarray:
-        """The probabilities of the classes that were trained, in the order of training."""
+        """Probabilities of the classes that were trained, in the order of training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trained)
+            One column for each class.
+        """
         return self._class_proba(X, "plugin", 0)[0]
 
     def predict_node_proba(self, X: Any, method: str = "plugin", n_draws: int = 1000) -> np.ndarray:

@@ -36,8 +36,8 @@ class Hieron(Online):
     loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
         What taking one class for another costs; margins are its square roots. 'half_distance',
         'zero_one', 'distance', 'normalized', `linnaeus.losses.volume(...)`, or a matrix in the
-        order of `classes_`. The default, None, depends on the taxonomy: 'half_distance' with one,
-        'zero_one' without.
+        order of `coef_names_`. The default, None, depends on the taxonomy: 'half_distance' with
+        one, 'zero_one' without.
     attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
         How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
         'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
@@ -65,16 +65,18 @@ class Hieron(Online):
 
     Attributes
     ----------
-    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+    coef_ : ndarray or csr_array of shape (n_trained, n_features)
         Weights of the classes, made from those of the attributes when asked for; one row for two
         exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     node_coef_ : ndarray or csr_array of shape (n_attributes, n_features)
         Weights of the attributes.
     node_intercept_ : ndarray of shape (n_attributes,)
         What is added to the scores of the attributes.
-    dual_coef_ : ndarray of shape (n_fitted, n_classes)
+    dual_coef_ : ndarray of shape (n_fitted, n_trained)
         With another kernel: scores are ``gram @ dual_coef_ + intercept_``.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.

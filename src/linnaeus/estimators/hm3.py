@@ -83,6 +83,9 @@ class HM3(LinearOrKernel):
         the paper, as for all kernel methods.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no node is on: 'best', its best
+        label, if every training sample had one; 'none', no label.
     tol : float, default=0.001
         Relative duality gap at which to stop.
     max_iter : int, default=1000
@@ -102,6 +105,9 @@ class HM3(LinearOrKernel):
     coef_ : ndarray of shape (n_blocks, n_features)
         Weights, for the linear kernel: row 4 e + u for code u = 2 [parent on] + [child on] of edge
         e of `edges_`; with features='path' one row per node.
+    coef_names_ : list of tuple or ndarray of shape (n_blocks,)
+        (parent or None, child, whether the first is on, whether the second) of each row of `coef_`;
+        with features='path' the nodes.
     dual_coef_ : ndarray of shape (n_samples, n_blocks)
         Weights of the samples, for other kernels.
     intercept_ : ndarray of shape (n_blocks,)
@@ -126,8 +132,8 @@ class HM3(LinearOrKernel):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
-    targets_, answers_ : object
-        How labels become columns, and which nodes may be answers; internal.
+    targets_ : object
+        How labels become columns and back; internal.
 
     Examples
     --------

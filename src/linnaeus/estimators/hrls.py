@@ -44,6 +44,9 @@ class HierarchicalRLS(KernelClassifier):
         the paper, as for all kernel methods.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no margin is positive: 'best', its
+        best label, if every training sample had one; 'none', no label.
     margins : bool, default=True
         Whether to keep the Cholesky factors, one for each set of siblings, that the exact margins
         need: min(n, d)^2 numbers for n samples of the parents and d features. Without them
@@ -53,11 +56,13 @@ class HierarchicalRLS(KernelClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, in the order of the columns of scores.
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Weights, for the linear kernel.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
-    dual_coef_ : ndarray of shape (n_samples, n_classes)
+    dual_coef_ : ndarray of shape (n_samples, n_trained)
         Weights of the samples, for other kernels.
     taxonomy_ : Taxonomy or None
         The taxonomy.
@@ -82,7 +87,7 @@ class HierarchicalRLS(KernelClassifier):
     >>> tax = Taxonomy.from_edges([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
     >>> X = [[1.0, 0.0], [0.8, 0.3], [0.0, 1.0]]
     >>> HierarchicalRLS(tax).fit(X, ["cat", "dog", "oak"]).predict([[0.1, 0.9]])
-    array(['oak'], dtype='<U6')
+    array(['oak'], dtype='<U3')
     """
 
     limits = Limits(margins=FLAG)
@@ -178,6 +183,16 @@ class HierarchicalRLS(KernelClassifier):
         """Labels in the form that was taught, from the top down.
 
         Where several are answered and no margin is positive, see the parameter `empty`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray, csr_array or list of lists
+            Labels in the form that was taught.
         """
         check_is_fitted(self)
         if self.targets_.one:

@@ -42,9 +42,11 @@ class MulticlassSVM(Multiclass):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Weights; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.

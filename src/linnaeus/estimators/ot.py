@@ -65,6 +65,8 @@ class OrthogonalTransfer(Multiclass):
     coef_ : ndarray of shape (n_nodes, n_features)
         Weights, a row for each of `nodes_`; zero for nodes without siblings, among which there is
         nothing to choose.
+    coef_names_ : ndarray of shape (n_nodes,)
+        The names of `nodes_`, one for each row of `coef_`.
     intercept_ : ndarray of shape (n_nodes,)
         What is added to the scores of the nodes.
     nodes_ : tuple

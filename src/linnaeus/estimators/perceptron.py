@@ -39,7 +39,7 @@ class HierarchicalPerceptron(Online):
     loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
         What taking one class for another costs, the size of a step: 'half_distance', 'zero_one',
         'distance', 'normalized', `linnaeus.losses.volume(...)`, or a matrix in the order of
-        `classes_`. The default, None, depends on the taxonomy: 'half_distance' with one,
+        `coef_names_`. The default, None, depends on the taxonomy: 'half_distance' with one,
         'zero_one' without.
     attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
         How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
@@ -66,6 +66,9 @@ class HierarchicalPerceptron(Online):
         methods.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above its
+        threshold: 'best', its best label, if every training sample had one; 'none', no label.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     random_state : int, RandomState instance or None, default=None
@@ -73,17 +76,19 @@ class HierarchicalPerceptron(Online):
 
     Attributes
     ----------
-    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+    coef_ : ndarray or csr_array of shape (n_trained, n_features)
         Weights of the classes, made from those of the attributes when asked for; one row for two
         exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     node_coef_ : ndarray or csr_array of shape (n_attributes, n_features)
         Weights of the attributes: for all schemes but 'flat' and matrices, of the nodes of the
         taxonomy (with a leaf for each inner node that has labels of its own).
     node_intercept_ : ndarray of shape (n_attributes,)
         What is added to the scores of the attributes.
-    dual_coef_ : ndarray of shape (n_fitted, n_classes)
+    dual_coef_ : ndarray of shape (n_fitted, n_trained)
         With another kernel: scores are ``gram @ dual_coef_ + intercept_``.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.

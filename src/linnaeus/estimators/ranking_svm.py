@@ -34,14 +34,14 @@ class RankingSVM(Ranked):
         Cost of a unit of slack.
     loss : str, ClassLoss, array-like of shape (n_classes, n_classes) or None, default=None
         What taking one class for another costs: 'half_distance', 'zero_one', 'distance',
-        'normalized', `linnaeus.losses.volume(...)`, or a matrix in the order of `classes_` whose
-        rows are the truth. The default, None, depends on the taxonomy: 'half_distance' with one,
-        'zero_one' without.
+        'normalized', `linnaeus.losses.volume(...)`, or a matrix in the order of `coef_names_`
+        whose rows are the truth. The default, None, depends on the taxonomy: 'half_distance' with
+        one, 'zero_one' without.
     attributes : str, callable, array-like of shape (n_classes, n_attributes) or None, default=None
         How classes share weights: 'depth' (None for trees), 'perclass' (None for DAGs), 'ones',
         'flat' (None without a taxonomy), a matrix, or a function of a node and a class below it.
     class_kernel : array-like of shape (n_classes, n_classes) or None, default=None
-        Instead of attributes, their products.
+        Instead of attributes, their products, in the order of `coef_names_`.
     slack : {'example', 'pair'}, default='example'
         One slack per sample, or one per pair of a label and another class.
     rescale : {'slack', 'margin'}, default='slack'
@@ -62,6 +62,9 @@ class RankingSVM(Ranked):
         the thesis, as for all kernel methods.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above its
+        threshold: 'best', its best label, if every training sample had one; 'none', no label.
     tol : float, default=0.01
         Where to stop, in the unit of `stop`. The default is looser than that of the flat machines:
         a pass goes over pairs of classes, and the order of the classes settles early.
@@ -76,17 +79,19 @@ class RankingSVM(Ranked):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Weights; one row for two exclusive classes without a taxonomy.
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
     node_coef_ : ndarray of shape (n_attributes, n_features)
         Weights of the attributes, for the linear kernel: ``coef_ = attributes_ @ node_coef_``.
-    dual_coef_ : ndarray of shape (n_samples, n_classes)
+    dual_coef_ : ndarray of shape (n_samples, n_trained)
         Weights of the samples, for other kernels.
-    intercept_ : ndarray of shape (n_classes,)
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     node_intercept_ : ndarray of shape (n_attributes,)
         What is added to the scores of the attributes.
-    attributes_ : csr_array of shape (n_classes, n_attributes)
+    attributes_ : csr_array of shape (n_trained, n_attributes)
         The attributes of the classes.
     slack_ : ndarray of shape (n_samples,)
         Slack of each sample.

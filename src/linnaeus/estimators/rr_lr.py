@@ -38,6 +38,9 @@ class RecursiveLogistic(Recursive, Independent):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above 0: 'best',
+        its best label, if every training sample had one; 'none', no label.
     intercept_sharing : {'parent', 'own'}, default='parent'
         'parent' pulls intercepts towards their relatives like all weights, 'own' towards zero. The
         default differs from that of `RecursiveSVM` by what was measured (docs/maths/rr_svm.md).
@@ -60,9 +63,11 @@ class RecursiveLogistic(Recursive, Independent):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Weights; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     inner_coef_ : ndarray of shape (n_inner, n_features)
         Weights of the nodes that are no classes.

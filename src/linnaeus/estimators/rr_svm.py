@@ -47,6 +47,9 @@ class RecursiveSVM(Recursive):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above 0: 'best',
+        its best label, if every training sample had one; 'none', no label.
     intercept_sharing : {'own', 'parent'}, default='own'
         'own' pulls intercepts towards zero, 'parent' towards their relatives like all weights. The
         default differs from that of `RecursiveLogistic` by what was measured
@@ -70,9 +73,11 @@ class RecursiveSVM(Recursive):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
+    coef_ : ndarray of shape (n_trained, n_features)
         Weights; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     inner_coef_ : ndarray of shape (n_inner, n_features)
         Weights of the nodes that are no classes.
@@ -98,7 +103,7 @@ class RecursiveSVM(Recursive):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
-    duals_ : csr_array of shape (n_samples, n_classes)
+    duals_ : csr_array of shape (n_samples, n_trained)
         Dual variables over C, those of negatives with a minus.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.

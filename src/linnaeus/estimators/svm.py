@@ -48,6 +48,9 @@ class FlatSVM(Continued):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if no class scores above 0: 'best',
+        its best label, if every training sample had one; 'none', no label.
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
     prune : float, default=0.0
@@ -69,9 +72,11 @@ class FlatSVM(Continued):
 
     Attributes
     ----------
-    coef_ : ndarray or csr_array of shape (n_classes, n_features)
+    coef_ : ndarray or csr_array of shape (n_trained, n_features)
         Weights; one row for two exclusive classes without a taxonomy.
-    intercept_ : ndarray of shape (n_classes,)
+    coef_names_ : ndarray of shape (n_trained,)
+        The classes that were trained, one for each row of `coef_`.
+    intercept_ : ndarray of shape (n_trained,)
         What is added to the scores.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.
@@ -85,13 +90,13 @@ class FlatSVM(Continued):
         Dual objective, a bound on the best primal one.
     gap_ : float
         Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
-    class_gap_ : ndarray of shape (n_classes,)
+    class_gap_ : ndarray of shape (n_trained,)
         Absolute duality gap of each class.
     n_iter_ : int
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
-    duals_ : csr_array of shape (n_samples, n_classes)
+    duals_ : csr_array of shape (n_samples, n_trained)
         Dual variables over C, those of negatives with a minus.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.

@@ -84,6 +84,9 @@ class TopDown(LinearClassifier):
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
         Size of the constant feature.
+    empty : {'best', 'none'}, default='best'
+        What a sample gets, where samples have several labels, if the search takes no class: 'best',
+        its best label, if every training sample had one; 'none', no label.
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the samples below a node, {node: factor}, where its model learns to
         tell it from its siblings. 'balanced' makes siblings count alike: (samples of the family) /
@@ -111,6 +114,8 @@ class TopDown(LinearClassifier):
         (parent or None, child) of every local decision.
     coef_ : csr_array of shape (n_edges, n_features)
         Weights of the local decisions, made when asked for; not with `estimator`.
+    coef_names_ : ndarray of shape (n_edges,)
+        The child of every local decision, one for each row of `coef_`.
     intercept_ : ndarray of shape (n_edges,)
         What is added to the local scores; not with `estimator`.
     threshold_ : float or ndarray of shape (n_levels,)
@@ -441,7 +446,18 @@ class TopDown(LinearClassifier):
         return np.concatenate(self._blocks(X, finish, "path"))
 
     def class_probabilities(self, X: Any) -> np.ndarray:
-        """The same of the classes that were trained, in the order of training."""
+        """Probabilities of the classes that were trained, in the order of training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trained)
+            One column for each class.
+        """
 
         def finish(ways: paths.Ways) -> np.ndarray:
             return self.decoder_.probabilities(ways)[self.leaf_numbers_].T

@@ -732,7 +732,17 @@ class Taxonomy:
         return reshape.collapsed(self, keep)
 
     def renamed(self, names: Mapping[Any, Any]) -> Taxonomy:
-        """The same taxonomy with other names for some nodes: {old: new}, one to one."""
+        """The same taxonomy with other names for some nodes.
+
+        Parameters
+        ----------
+        names : mapping
+            {old: new}, one to one; other nodes keep their names.
+
+        Returns
+        -------
+        Taxonomy
+        """
         return reshape.renamed(self, names)
 
     def shuffled(self, rng: np.random.Generator | int | None = None) -> Taxonomy:
