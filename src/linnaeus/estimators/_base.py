@@ -110,6 +110,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Scores, one column for each of `classes_`; (n,) for one label per sample of two.
 
         An inner node that is a column has the best score of the classes at or below it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column for each of `classes_`; one number per sample for one label of two.
         """
         check_is_fitted(self, "targets_")
         if not (self.targets_.one and self.targets_.by_path):
@@ -118,17 +128,38 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
 
     def node_scores(self, X: Any) -> np.ndarray:
-        """Scores of all nodes, (n, n_nodes) in their order, whatever the form of `y`.
+        """Scores of all nodes in their order, whatever the form of `y`.
 
         A node has the best score of the classes at or below it. Without a taxonomy there is a
         column for each class, also for two.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_nodes)
+            One column for each of `taxonomy_.nodes`.
         """
         check_is_fitted(self, "targets_")
         columns = self.targets_.node_columns(self.taxonomy_)
         return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
 
     def class_scores(self, X: Any) -> np.ndarray:
-        """Scores of the classes that were trained, (n, n_classes), in the order of training."""
+        """Scores of the classes that were trained, in the order of training.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_trained)
+            One column for each class.
+        """
         return stacked(self._both(S) for S in self._score_blocks(X))
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
@@ -209,7 +240,22 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return f"Raise max_iter or tol{', or use float64' if hasattr(self, 'dtype') else ''}."
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose label set is predicted whole."""
+        """The share of rows whose label set is predicted whole.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        y : array-like, sparse matrix or list of lists
+            True labels, in any form of `linnaeus.labels`.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weight of each sample; None for 1.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return accuracy(self, X, y, sample_weight, super().score)
 
     def save(self, path: str | Path) -> None:
