@@ -201,7 +201,9 @@ def nodes_of(model, tax):
     if isinstance(model, HBLR) and model.inference != "flat":
         wide = np.column_stack([model.mu_, model.posterior_.mu[: len(tax), -1]])
         return dict(zip(tax.nodes, wide, strict=True))
-    out = dict(zip(model.classes_, np.column_stack([model.coef_, model.intercept_]), strict=True))
+    out = dict(
+        zip(model.coef_names_, np.column_stack([model.coef_, model.intercept_]), strict=True)
+    )
     if hasattr(model, "inner_coef_"):
         inner = np.column_stack([model.inner_coef_, model.inner_intercept_])
         out |= dict(zip(model.inner_nodes_, inner, strict=True))
@@ -221,7 +223,7 @@ def test_others_are_held_to_the_last_bit_and_the_certificate_is_for_the_whole(na
     after, cold = nodes_of(model, LARGE), made(name, LARGE).fit(*BOTH)
     for node, w in before.items():
         assert np.array_equal(after[node], w) == (node not in trained), node
-    assert set(model.held_) == set(model.classes_) & before.keys() - trained
+    assert set(model.held_) == set(model.coef_names_) & before.keys() - trained
     if isinstance(model, HBLR):  # the log posterior: precisions are others than those of all rows
         assert 0 < model.trace_[-1]["gap"] <= -model.objective_
     else:
@@ -242,7 +244,7 @@ def test_classes_trained_alone_are_the_best_beside_the_others(name):
     base, W_T, W_I = objective(model)
     assert base == pytest.approx(model.objective_, rel=1e-9)
     rng = np.random.default_rng(0)
-    free_T = [j for j, v in enumerate(model.classes_) if v not in model.held_]
+    free_T = [j for j, v in enumerate(model.coef_names_) if v not in model.held_]
     free_I = [model.inner_nodes_.index("C")]
     for size in (1e-2, -1e-2, 1e-3, -1e-3):
         for _ in range(20):
@@ -255,7 +257,7 @@ def test_classes_trained_alone_are_the_best_beside_the_others(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         again = model.partial_fit(X1[:1], Y1[:1], sample_weight=[1e-9], only="new")
-    assert again.held_ == list(again.classes_)  # there is none
+    assert again.held_ == list(again.coef_names_)  # there is none
     assert again.objective_ == pytest.approx(base, rel=1e-6)
 
 
@@ -282,10 +284,10 @@ def objective(model, W_T=None, W_I=None):
 
 def test_weights_may_be_sparse():
     model = FlatSVM(SMALL, prune=0.05, **TIGHT).fit(X0, Y0)
-    before = dict(zip(model.classes_, model.coef_.toarray(), strict=True))
+    before = dict(zip(model.coef_names_, model.coef_.toarray(), strict=True))
     with pytest.warns(ConvergenceWarning):
         model.partial_fit(X1, Y1, taxonomy=LARGE, only="new")
-    after = dict(zip(model.classes_, model.coef_.toarray(), strict=True))
+    after = dict(zip(model.coef_names_, model.coef_.toarray(), strict=True))
     assert sp.issparse(model.coef_) and all(np.array_equal(after[k], w) for k, w in before.items())
 
 

@@ -73,6 +73,14 @@ def test_threads_of_a_fit_are_watched_and_other_threads_are_not(n_jobs):
 # -- interrupts -----------------------------------------------------------------------------------
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Python's own answer to Ctrl-C; what a shell starts in the background ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupting(after=1):
     """A listener that presses Ctrl-C when it has heard of so many rounds."""
     heard = []

@@ -115,7 +115,9 @@ def test_what_cannot_be_inferred_from(y, what):
             model.fit(X, y)
         assert "makes the taxonomy from rows that are paths" in str(error.value)
         assert what in str(error.value)
-    with pytest.raises(UserError, match="taxonomy is 'inferr', of type str. Give a linnaeus.Taxon"):
+    with pytest.raises(
+        UserError, match=r"taxonomy='inferr' is not known \(did you mean 'infer'\?\)"
+    ):
         FlatSVM("inferr").fit(X, y)
     with pytest.raises(UserError, match="taxonomy='infer' needs labels that are paths: call fit"):
         Threshold(taxonomy="infer").decide(X)

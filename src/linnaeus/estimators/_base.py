@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from linnaeus import storage
 from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
-from linnaeus.errors import UserError, check_choice
+from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.fitting import is_interrupted
 from linnaeus.labels import name_array
@@ -87,7 +87,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        check_choice("empty", self.empty, ("best", "none"))
         self.taxonomy_, y = settled(self.taxonomy, y)
         self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)

@@ -50,11 +50,6 @@ class Continued(LinearClassifier):
 
     warm_start: bool = False  # for models that were saved before there was one
 
-    def _solve(
-        self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any = None
-    ) -> Any:
-        raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
-
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from examples; with `warm_start` from where the last fit ended.

@@ -45,9 +45,11 @@ def ridge(estimator: Any) -> Additive:
     place = {name: j for j, name in enumerate(estimator.targets_.names)}
 
     def shrinkage(row: Row, node: Any) -> float:
-        j = 0 if estimator.targets_.binary else place[node]
+        binary = estimator.targets_.binary  # one row of weights: that of the second class
+        j = 0 if binary else place[node]
         W = found.table.rows(np.array([j]), row.columns)[0]
         raw = float(W @ row.values + found.table.offsets[j])
-        return float(estimator.class_scores(row.X)[0, place[node]]) / raw if raw else 1.0
+        shrunk = estimator.class_scores(row.X)[0, 1 if binary else j]
+        return float(shrunk) / raw if raw else 1.0
 
     return replace(found, steps=True, factor=shrinkage)

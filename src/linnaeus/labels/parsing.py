@@ -192,10 +192,10 @@ def _one_each(found: Read, taxonomy: Nodes | None) -> Labels:
         labels = _one_each(Read("one", nodes, column=found.column), taxonomy)
         return labels._replace(form=labels.form._replace(like=like, codes=codes))
     names, numbers = tuple(by_kind(plain)), None
+    Y = entries.indicator(places(names), len(names))
     if taxonomy is not None:
         number = dict(zip(plain, entries.numbers(seen, taxonomy), strict=True))
         numbers = np.array([number[name] for name in names], dtype=np.int64)
-    Y = entries.indicator(places(names), len(names))
     return Labels(Form("one", names, like), Y, found.content, numbers, found.column)
 
 

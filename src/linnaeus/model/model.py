@@ -179,9 +179,9 @@ class Model:
 
     def _best(self, scores: Any) -> sp.csr_array:
         """The class with the highest score of each row, closed upwards, as the estimator has it."""
-        place = self.estimator.targets_.label_columns().place  # of the labels seen in training
-        numbers = self.taxonomy.numbers(self.columns)[place][np.argmax(scores[:, place], axis=1)]
-        n = len(numbers)
+        targets = self.estimator.targets_
+        best = targets.label_columns().best(np.asarray(scores)).argmax(axis=1)  # of labels seen
+        numbers, n = self.taxonomy.numbers(targets.form.names)[best], len(best)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))
 
