@@ -90,7 +90,9 @@ class NodeDecision(Decision):
         return lift(self._tax(), scores, self.scored_)
 
     def _answers(self) -> tuple[Any, Any]:
-        """Any node may be answered."""
+        """Any node may be answered; if labels were numbers, those that have one."""
+        if self.form_.codes:
+            return super()._answers()
         names = name_array(self.names_)
         return names.astype(object) if self.classes_.dtype == object else names, slice(None)
 

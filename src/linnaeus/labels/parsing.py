@@ -284,6 +284,11 @@ class _Entries(NamedTuple):
                 f" The numbers 0 to {k - 1} would stand for its {k} leaves, sorted, if they were "
                 f"all there; for others use taxonomy.renamed({{name: number}})."
             )
+            if set(self.flat) <= {0, 1}:
+                said += (
+                    " If OneVsRestClassifier, MultiOutputClassifier or ClassifierChain hands them "
+                    "on, which learn every label by itself, leave the taxonomy out."
+                )
         elif alike := [v for v, title in taxonomy.titles.items() if title == name]:
             said += (
                 f" It is the title of {shorten(alike)}: give one of these, or whole paths from a "
