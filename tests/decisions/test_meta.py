@@ -8,9 +8,10 @@ import scipy.sparse as sp
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_multilabel_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -22,6 +23,7 @@ from linnaeus.errors import UserError
 from linnaeus.inference import lift
 
 X, Y = make_multilabel_classification(90, 8, n_classes=4, random_state=0)
+X = X / 10
 TAX = Taxonomy.from_edges([("z", "q"), ("z", "b"), ("y", "c"), ("y", "a")])
 NODES = TAX.closure(
     TAX.encode([[leaf for leaf, on in zip(TAX.leaves, row, strict=True) if on] for row in Y])
@@ -38,8 +40,8 @@ def boosted():
 OTHERS = {
     "RandomForest": lambda: RandomForestClassifier(5, random_state=0),
     "KNN": KNeighborsClassifier,
-    "MultiOutput": lambda: MultiOutputClassifier(LogisticRegression(max_iter=9999)),
-    "ClassifierChain": lambda: ClassifierChain(LogisticRegression(max_iter=9999)),
+    "MultiOutput": lambda: MultiOutputClassifier(LogisticRegression()),
+    "ClassifierChain": lambda: ClassifierChain(LogisticRegression()),
     "XGBoost": boosted,
 }
 
@@ -140,12 +142,24 @@ def test_weights_by_metadata_routing():
 # -- in meta-estimators ----------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:The labels are the numbers 0 to 3")
 def test_cross_validation_of_probabilities():
-    p = cross_val_predict(FlatLogistic(TAX), X_ONE, ONE, cv=3, method="predict_proba")
+    with pytest.warns(UserWarning, match="The labels are the numbers 0 to 3"):  # scikit-learn's
+        p = cross_val_predict(FlatLogistic(TAX), X_ONE, ONE, cv=3, method="predict_proba")
     assert p.shape == (90, 4) and (np.array(["a", "b", "c", "q"])[p.argmax(axis=1)] == ONE).all()
 
     sets = cross_val_score(
         RCut(FlatSVM(TAX), TAX, k=2), X, NODES.toarray(), scoring="average_precision"
     )
     assert (sets > 0.3).all()
+
+
+@pytest.mark.filterwarnings("ignore:The labels are the numbers")
+def test_rules_about_paths_answer_numbers_too():
+    model = VotingClassifier([("closed", ClosedArgmax(FlatLogistic(TAX), TAX))]).fit(X_ONE, ONE)
+    assert (model.predict(X_ONE) == ONE).mean() > 0.9
+
+
+def test_parts_that_know_one_label_know_no_taxonomy():
+    with pytest.raises(UserError, match=r"OneVsRestClassifier.*leave the taxonomy out"):
+        OneVsRestClassifier(FlatSVM(TAX)).fit(X_ONE, ONE)
+    assert OneVsRestClassifier(FlatSVM()).fit(X_ONE, ONE).score(X_ONE, ONE) > 0.9
