@@ -17,8 +17,9 @@ from linnaeus.cli.options import (
     SkipBad,
     option,
     parse_parameters,
+    reads,
 )
-from linnaeus.cli.output import print_json, print_skipped, progress
+from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
 from linnaeus.errors import UserError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ ONLY = {  # options that go with some modes only; "" is the comparison with a re
 }  # fmt: skip
 
 
+@reads
 def compare(
     data: Data,
     methods: Annotated[str, option("compare.methods")],
@@ -65,6 +67,7 @@ def compare(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    options: Any = None,
 ) -> None:
     """Compare methods on the same rows and the same features, with tests of significance.
 
@@ -89,18 +92,20 @@ def compare(
         "--against": against, "--output": output,
     }  # fmt: skip
     mode = _mode(given)
-    options: dict[str, Any] = {
+    shared: dict[str, Any] = {
         "parameters": parse_parameters(parameter), "features": features,
         "feature_parameters": parse_parameters(feature), "hierarchies": hierarchies,
-        "skip_bad": skip_bad, "seed": seed, "jobs": jobs,
+        "skip_bad": skip_bad, "options": options, "seed": seed, "jobs": jobs,
     }  # fmt: skip
     own = {name[2:]: v for name, v in given.items() if _is(v) and name not in FLAGS}
     if no_report and not mode:
         own["output"] = None
     run = {"--sets": _sets, "--few": _rankings, "--rankings": _rankings}.get(mode, _report)
     with progress(quiet or json) as step:
-        done = run(data, names, own, **options, step=step)
+        done = run(data, names, own, **shared, step=step)
     print_skipped(done.skipped)
+    if not (quiet or json):
+        print_notes(done.notes)
     _print(done, json)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from linnaeus.cli.options import (
     Data,
@@ -16,10 +16,12 @@ from linnaeus.cli.options import (
     Seed,
     SkipBad,
     option,
+    reads,
 )
-from linnaeus.cli.output import print_json, print_skipped, progress
+from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
 
 
+@reads
 def evaluate(
     model: ModelPath,
     data: Data,
@@ -33,6 +35,7 @@ def evaluate(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    options: Any = None,
 ) -> None:
     """Measure MODEL on the test part of DATA: flat, hierarchical and ranking metrics, by level.
 
@@ -44,9 +47,18 @@ def evaluate(
 
     with progress(quiet or json) as step:
         found = workflow.evaluate(
-            model, data, part=part, rule=rule, with_sweep=sweep, skip_bad=skip_bad, step=step
+            model,
+            data,
+            part=part,
+            rule=rule,
+            with_sweep=sweep,
+            skip_bad=skip_bad,
+            options=options,
+            step=step,
         )
     print_skipped(found.part.skipped)
+    if not (quiet or json):
+        print_notes(found.part.notes)
     if plot is not None:
         (found.report if found.sweep is None else found.sweep).plot(plot)
     if report is not None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -53,6 +56,43 @@ Parameters = Annotated[list[str] | None, option("shared.parameter")]
 Features = Annotated[str, option("shared.features")]
 FeatureParameters = Annotated[list[str] | None, option("shared.feature")]
 Rule = Annotated[str | None, option("shared.rule")]
+
+
+READING: dict[str, Any] = {  # how tables are read: what every command that reads rows takes
+    "text": Annotated[str | None, option("read.text")],
+    "labels": Annotated[str | None, option("read.labels")],
+    "levels": Annotated[str | None, option("read.levels")],
+    "id": Annotated[str | None, option("read.id")],
+    "label_separator": Annotated[str | None, option("read.label_separator")],
+    "path_separator": Annotated[str | None, option("read.path_separator")],
+    "delimiter": Annotated[str | None, option("read.delimiter")],
+    "encoding": Annotated[str | None, option("read.encoding")],
+    "sheet": Annotated[str | None, option("read.sheet")],
+    "most_bad": Annotated[float | None, option("read.most_bad")],
+}
+
+
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of reading, which it is given as one, `options`."""
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        from linnaeus.io.options import ReadOptions
+
+        asked = {name: given.pop(name) for name in READING}
+        set_ = {name: value for name, value in asked.items() if value is not None}
+        command(**given, options=ReadOptions(**set_))
+
+    hints = get_type_hints(command, include_extras=True)
+    own = [p for p in signature(command).parameters.values() if p.name != "options"]
+    own = [p.replace(annotation=hints[p.name], kind=Parameter.KEYWORD_ONLY) for p in own]
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in READING.items()
+    ]
+    run.__annotations__ = {p.name: p.annotation for p in [*own, *more]}
+    run.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
+    return run
 
 
 def parse_parameters(given: list[str] | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,6 +36,12 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
     lines = [f"Skipped {len(messages):,} bad rows:", *messages[:shown]]
     more = [f"and {len(messages) - shown:,} more"] if len(messages) > shown else []
     print("\n  ".join(lines + more), file=sys.stderr)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Say on standard error what was guessed about the data, a line each."""
+    for note in dict.fromkeys(notes):
+        print(f"Note: {note}", file=sys.stderr)
 
 
 class _Told(logging.Handler):

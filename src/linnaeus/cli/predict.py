@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from linnaeus.cli.options import (
     Data,
@@ -16,10 +16,12 @@ from linnaeus.cli.options import (
     Seed,
     SkipBad,
     option,
+    reads,
 )
-from linnaeus.cli.output import print_json, print_skipped, rate
+from linnaeus.cli.output import print_json, print_notes, print_skipped, rate
 
 
+@reads
 def predict(
     model: ModelPath,
     data: Data,
@@ -33,6 +35,7 @@ def predict(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    options: Any = None,
 ) -> None:
     """Label every row of DATA (a file, or the test part of a folder) and write the result.
 
@@ -47,9 +50,12 @@ def predict(
     with rate(quiet or json, total) as told:
         done = workflow.predict(
             model, data, output, part=part, format=format, top=top, rule=rule, skip_bad=skip_bad,
+            options=options,
             told=told,
         )  # fmt: skip
     print_skipped(done.skipped)
+    if not (quiet or json):
+        print_notes(done.notes)
     if json:
         print_json(done.to_dict())
     else:

@@ -19,13 +19,15 @@ from linnaeus.cli.options import (
     TaxonomyFile,
     option,
     parse_parameters,
+    reads,
 )
-from linnaeus.cli.output import print_json, print_skipped, progress
+from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
 
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
 
 
+@reads
 def train(
     data: Data,
     output: Annotated[Path, option("train.output")],
@@ -41,6 +43,7 @@ def train(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    options: Any = None,
 ) -> None:
     """Learn from the training part of DATA and write a model.
 
@@ -59,9 +62,11 @@ def train(
         done = workflow.train(
             data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
             features=features, feature_parameters=parse_parameters(feature), rule=rule,
-            folds=folds, skip_bad=skip_bad, seed=seed, jobs=jobs, step=step,
+            folds=folds, skip_bad=skip_bad, options=options, seed=seed, jobs=jobs, step=step,
         )  # fmt: skip
     print_skipped(done.skipped)
+    if not (quiet or json):
+        print_notes(done.notes)
     if json:
         print_json(done.to_dict())
     else:

@@ -20,8 +20,9 @@ from linnaeus.cli.options import (
     TaxonomyFile,
     option,
     parse_parameters,
+    reads,
 )
-from linnaeus.cli.output import print_json, print_skipped, progress
+from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
 from linnaeus.cli.train import line
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 10  # settings
 
 
+@reads
 def tune(
     data: Data,
     output: Annotated[Path | None, option("tune.output")] = None,
@@ -49,6 +51,7 @@ def tune(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    options: Any = None,
 ) -> None:
     """Search for the best setting of a method on the training part of DATA.
 
@@ -68,10 +71,13 @@ def tune(
             data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
             features=features, feature_parameters=parse_parameters(feature),
             grid=parse_grid(grid) if grid else None, exhaustive=exhaustive, metric=metric,
-            folds=folds, journal=journal, fresh=fresh, skip_bad=skip_bad, seed=seed, jobs=jobs,
+            folds=folds, journal=journal, fresh=fresh, skip_bad=skip_bad,
+            options=options, seed=seed, jobs=jobs,
             step=step, note=None if silent else _note,
         )  # fmt: skip
     print_skipped(found.skipped)
+    if not (quiet or json):
+        print_notes(found.notes)
     if json:
         print_json(found.to_dict())
     else:

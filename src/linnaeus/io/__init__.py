@@ -4,7 +4,9 @@ Each part of a collection is one file, plain or gzip, whose format follows from 
 
 =========  =====================================================================================
 jsonl      one object a line: ``{"id", "text", "labels": [...]}``; other fields are metadata
-csv, tsv   a header line; columns `id`, `labels` and `text`, or feature columns
+csv, tsv   a header line; columns `id`, `labels` and `text`, or feature columns; other names,
+           separators and encodings are guessed (`ReadOptions` says what they are)
+xlsx       a sheet of a spreadsheet, likewise
 svm        ``labels feature:value ...``, features from 1; `labels.tsv` beside it names the labels
 arff       Clus; a `hierarchical` class attribute, nominal attributes become one-hot columns
 parquet    columns as in csv; `labels` may hold lists
@@ -17,6 +19,7 @@ parquet    columns as in csv; `labels` may hold lists
 
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
+from linnaeus.io.options import ReadOptions
 from linnaeus.io.originals import (
     read_clus,
     read_lshtc,
@@ -26,8 +29,9 @@ from linnaeus.io.originals import (
     read_wipo,
 )
 from linnaeus.io.predictions import open_writer
-from linnaeus.io.read import blocks, find_rows, iter_rows, read_collection, read_training
+from linnaeus.io.read import read_collection, read_training
 from linnaeus.io.rows import Example, SparseRow
+from linnaeus.io.stream import blocks, find_rows, iter_rows, open_reading
 from linnaeus.io.write import (
     write_collection,
     write_csv,
@@ -40,11 +44,13 @@ __all__ = [
     "Collection",
     "Example",
     "Part",
+    "ReadOptions",
     "SparseRow",
     "blocks",
     "collect",
     "find_rows",
     "iter_rows",
+    "open_reading",
     "open_writer",
     "read_clus",
     "read_collection",

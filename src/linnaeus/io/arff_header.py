@@ -90,8 +90,12 @@ def _arrange(reading: Reading, attributes: list[Attribute], line: int) -> Header
 
     check_columns(reading, [a.name for a in attributes], line)
     labels, others = of("hierarchical"), of("string", "date", "key")
-    if not labels:
-        reading.without_labels("attribute of type hierarchical", line)
+    if not labels and reading.needs_labels:
+        raise reading.error(
+            "there is no attribute of type hierarchical, which a training part must have. Name "
+            "the labels so.",
+            line,
+        )
     if len(labels) > 1:
         raise reading.error(
             f"two attributes are hierarchical: {shorten(labels[0].name)} and "

@@ -13,6 +13,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
+from linnaeus.io.options import ReadOptions
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -36,6 +37,10 @@ class Part:
         What else a row held.
     skipped : tuple of str
         Messages about rows left out on request.
+    notes : tuple of str
+        What was guessed about the file, in sentences.
+    columns : ReadOptions or None
+        Which columns of a table were taken for what.
     """
 
     labels: list[list[Any]]
@@ -45,6 +50,8 @@ class Part:
     feature_names: list[str] | None = None
     metadata: list[dict[str, Any]] | None = None
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    columns: ReadOptions | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -80,6 +87,8 @@ class Part:
             X=None if self.X is None else self.X[rows],
             feature_names=self.feature_names,
             metadata=pick(self.metadata),
+            notes=self.notes,
+            columns=self.columns,
         )
 
 
@@ -119,6 +128,11 @@ class Collection:
             part = getattr(self, name)
             if part is not None:
                 yield name, part
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was guessed about the files, each sentence once."""
+        return tuple(dict.fromkeys(note for _, part in self.parts() for note in part.notes))
 
     def part(self, name: str) -> Part:
         """A part by its name; an error that lists the parts there are.

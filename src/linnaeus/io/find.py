@@ -22,17 +22,30 @@ def find_file(
     found = [
         path
         for path in sorted(folder.iterdir())
-        if Path(path.name.removesuffix(".gz")).stem == stem
+        if Path(path.name.removesuffix(".gz")).stem.casefold() == stem
         and (suffix_of(path) in suffixes if suffixes else path.suffix)
         and path.is_file()
     ]
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
-        raise UserError(
-            f"{folder} has {len(found)} files for {stem}: {names}. Remove all but one, or name "
-            f'one: {stem}="{found[0].name}".'
-        )
+        said = f"{folder} has {len(found)} files for {stem}: {names}. Remove all but one, or name "
+        shell = "it instead of the folder." if stem != "taxonomy" else "one with --taxonomy."
+        raise UserError(f'{said}one: {stem}="{found[0].name}".', said + shell)
     return found[0] if found else None
+
+
+def only_table(folder: Path, suffixes: Iterable[str]) -> Path | None:
+    """The only file of a folder that can hold examples, whatever it is called; None if several."""
+    beside = ("taxonomy", "labels", "titles", "related", "readme")
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+        and suffix_of(path) in suffixes
+        and Path(path.name.removesuffix(".gz")).stem.casefold() not in beside
+        and not path.name.startswith((".", "~"))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def suffix_of(path: Path) -> str:

@@ -4,37 +4,65 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from linnaeus.errors import shorten
 from linnaeus.files import open_lines
-from linnaeus.io.labels import Labels
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
 
 
 def read_jsonl(reading: Reading) -> Iterator[Example]:
     """The examples of a JSON lines file; blank lines are passed over."""
+    asked = reading.options
+    texts, labels, id = asked.text or ("text",), asked.labels or "labels", asked.id or "id"
+    fields = Fields(texts, labels, asked.levels, id)
 
     def parse(number: int, line: str) -> Example:
-        return _example(number, line, reading.labels)
+        return _example(number, _object(line), reading, fields)
 
-    with open_lines(reading.path) as lines:
+    with open_lines(reading.path, asked.encoding) as lines:
         yield from each_row(reading, ((lines.line, s) for s in lines if s.strip()), parse)
 
 
-def _example(number: int, line: str, labels: Labels) -> Example:
-    fields = _object(line)
-    text = fields.pop("text", None)
-    if not isinstance(text, str):
-        raise BadRowError(
-            f'the field "text" is {"missing" if text is None else shorten(text)}. Give every '
-            f'object a text: {{"text": "..."}}.'
-        )
-    name, given = fields.pop("id", None), fields.pop("labels", None)
-    given = [] if given is None else given if isinstance(given, list) else [given]
+class Fields(NamedTuple):
+    """What the fields of an object are called."""
+
+    text: tuple[str, ...]
+    labels: str
+    levels: tuple[str, ...]
+    id: str
+
+
+def _example(number: int, row: dict[str, Any], reading: Reading, fields: Fields) -> Example:
+    rest = dict(row)
+    texts = [rest.pop(name, None) for name in fields.text]
+    for name, text in zip(fields.text, texts, strict=True):
+        if not isinstance(text, str) and (text is not None or len(texts) == 1):
+            raise BadRowError(
+                f'the field "{name}" is {"missing" if text is None else shorten(text)}. Give every '
+                f'object a text: {{"{name}": "..."}}.',
+                kind="no_text",
+            )
+    name, given = rest.pop(fields.id, None), rest.pop(fields.labels, None)
     key = str(number if name is None else name)
-    return Example(key, labels.resolve(given), text, metadata=fields)
+    text = "\n".join(text for text in texts if text)
+    labels = _labels(given, [rest.pop(level, None) for level in fields.levels], reading)
+    return Example(key, labels, text, metadata=row if reading.keeps else rest)
+
+
+def _labels(given: Any, levels: list[Any], reading: Reading) -> list[Any]:
+    if levels:
+        return reading.labels.level("" if level is None else str(level) for level in levels)
+    if isinstance(given, str):
+        return (
+            reading.labels.split(given)
+            if reading.labels.taxonomy is not None
+            else reading.labels.resolve([given])
+        )
+    return reading.labels.resolve(
+        [] if given is None else given if isinstance(given, list) else [given]
+    )
 
 
 def _object(line: str) -> dict[str, Any]:

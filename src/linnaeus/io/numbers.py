@@ -40,12 +40,16 @@ def to_number(cell: str, name: str, dtype: Any, missing: str) -> float:
         shown = "an empty cell" if missing == "" else repr(missing)
         raise BadRowError(
             f"column {shorten(name)} holds {shorten(cell)}, which is not a number. Write a number "
-            f"({shown} where the value is missing)."
+            f"({shown} where the value is missing).",
+            kind="bad_number",
+            value=cell,
         )
     with np.errstate(over="ignore"):
         if np.isinf(np.asarray(value).astype(dtype)):
             raise BadRowError(
                 f"column {shorten(name)} holds {shorten(cell)}, which is not a finite number as "
-                f"{np.dtype(dtype).name}. Write a finite number, or leave the value missing."
+                f"{np.dtype(dtype).name}. Write a finite number, or leave the value missing.",
+                kind="bad_number",
+                value=cell,
             )
     return value

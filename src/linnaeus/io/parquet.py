@@ -13,9 +13,10 @@ from typing import IO, Any
 import numpy as np
 
 from linnaeus.errors import MissingExtraError, UserError, shorten
+from linnaeus.io.columns import Layout, Sample
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
-from linnaeus.io.table import Layout, lay_out
+from linnaeus.io.spreadsheet import as_text
 
 _BATCH = 1024
 
@@ -32,8 +33,8 @@ def read_parquet(reading: Reading) -> Iterator[Example]:
             table = pq.ParquetFile(stream)
         except pa.ArrowInvalid as error:
             raise reading.error(f"not a parquet file ({error}). Write it again.") from None
-        layout = lay_out(reading, table.schema_arrow.names, None)
-        if layout.text is None:
+        layout = reading.lay_out(_sample(table), None)
+        if not layout.text:
             _check_types(reading, table.schema_arrow, layout, pa)
         rows = (
             row for batch in table.iter_batches(_BATCH) for row in _rows(batch, layout, reading)
@@ -41,52 +42,78 @@ def read_parquet(reading: Reading) -> Iterator[Example]:
         yield from each_row(reading, ((None, row) for row in rows), _parser(layout, reading))
 
 
+def _sample(table: Any) -> Sample:
+    """The first rows as texts, as far as columns hold any: lists of labels are joined by bars."""
+    first = next(table.iter_batches(_BATCH), None)
+    rows = [] if first is None else first.to_pylist()
+    return Sample(list(table.schema_arrow.names), [list(map(_shown, r.values())) for r in rows])
+
+
+def _shown(value: Any) -> str:
+    return "|".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
+
+
 def _parser(layout: Layout, reading: Reading) -> Any:
+    names, n_texts = layout.names, len(layout.text)
+
     def parse(number: int, row: dict[str, Any]) -> Example:
-        name, given, text = row["id"], row["labels"], row["text"]
+        name = None if layout.id is None else row["named"][names[layout.id]]
         key = str(number if name is None or name == "" else name)
-        split = isinstance(given, str)
-        labels = reading.labels.split(given) if split else reading.labels.resolve(given or [])
-        if layout.text is not None:
-            if not isinstance(text, str):
-                raise BadRowError(f"the text is {shorten(text)}. Give every row a text.")
-            return Example(key, labels, text, metadata=row["rest"])
-        x = row["rest"]
-        if np.isinf(x).any():
-            column = layout.rest[int(np.argmax(np.isinf(x)))]
-            raise BadRowError(
-                f"column {shorten(column)} holds inf as {x.dtype.name}. Write a finite number, or "
-                f"null where the value is missing."
-            )
-        return Example(key, labels, x=x)
+        labels = _labels(layout, reading, row["named"])
+        texts = [row["named"][names[j]] for j in layout.text]
+        if not n_texts:
+            return Example(key, labels, x=_finite(row["x"], layout), metadata=row["rest"])
+        for text in texts:
+            if not isinstance(text, str) and (text is not None or n_texts == 1):
+                raise BadRowError(f"the text is {shorten(text)}. Give every row a text.", "no_text")
+        return Example(key, labels, "\n".join(t for t in texts if t), metadata=row["rest"])
 
     return parse
 
 
+def _labels(layout: Layout, reading: Reading, named: dict[str, Any]) -> list[Any]:
+    if layout.levels:
+        return reading.labels.level(as_text(named[layout.names[j]]) for j in layout.levels)
+    given = None if layout.labels is None else named[layout.names[layout.labels]]
+    if isinstance(given, str):
+        return reading.labels.split(given)
+    return reading.labels.resolve(
+        [] if given is None else given if isinstance(given, list) else [given]
+    )
+
+
+def _finite(x: np.ndarray, layout: Layout) -> np.ndarray:
+    if np.isinf(x).any():
+        column = layout.names[layout.features[int(np.argmax(np.isinf(x)))]]
+        raise BadRowError(
+            f"column {shorten(column)} holds inf as {x.dtype.name}. Write a finite number, or "
+            f"null where the value is missing.",
+            kind="bad_number",
+        )
+    return x
+
+
 def _rows(batch: Any, layout: Layout, reading: Reading) -> Iterator[dict[str, Any]]:
-    """The rows of a batch; `rest` is an array of features, or a dict of metadata."""
-    n = batch.num_rows
-    named = {
-        name: [None] * n if at is None else batch.column(at).to_pylist()
-        for name, at in (("id", layout.id), ("labels", layout.labels), ("text", layout.text))
-    }
-    rest: Any
-    if layout.text is not None:
-        rest = batch.select(layout.rest).to_pylist() if layout.rest else [{} for _ in range(n)]
-    else:
-        rest = np.empty((n, len(layout.rest)), dtype=reading.number_type(np.float64))
-        with np.errstate(over="ignore"):
-            for j, name in enumerate(layout.rest):
-                column = batch.column(name).cast("float64", safe=False)
-                rest[:, j] = column.to_numpy(zero_copy_only=False)
-    for i in range(n):
-        yield {name: values[i] for name, values in named.items()} | {"rest": rest[i]}
+    """The rows of a batch: `x` are features, `rest` is metadata, `named` all the other columns."""
+    names = layout.names
+    numbers = [names[j] for j in layout.features]
+    kept = names if reading.keeps else [names[j] for j in layout.rest]
+    named = [name for name in names if name not in set(numbers)]
+    x = np.empty((batch.num_rows, len(numbers)), dtype=reading.number_type(np.float64))
+    with np.errstate(over="ignore"):
+        for j, name in enumerate(numbers):
+            column = batch.column(name).cast("float64", safe=False)
+            x[:, j] = column.to_numpy(zero_copy_only=False)
+    others = batch.select(named).to_pylist() if named else [{} for _ in range(batch.num_rows)]
+    rest = batch.select(kept).to_pylist() if kept else [{} for _ in range(batch.num_rows)]
+    for i in range(batch.num_rows):
+        yield {"named": others[i], "x": x[i], "rest": rest[i]}
 
 
 def _check_types(reading: Reading, schema: Any, layout: Layout, pa: Any) -> None:
     """Feature columns hold numbers."""
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
-    for name in layout.rest:
+    for name in (layout.names[j] for j in layout.features):
         kind = schema.field(name).type
         if not any(is_kind(kind) for is_kind in kinds):
             raise reading.error(

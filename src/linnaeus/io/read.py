@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.io.arff import read_arff
+from linnaeus.io.archive import unpacked
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
-from linnaeus.io.find import PARTS, find_file, listing, suffix_of
-from linnaeus.io.jsonl import read_jsonl
-from linnaeus.io.labels import Labels, read_label_ids
-from linnaeus.io.parquet import read_parquet
+from linnaeus.io.find import PARTS, find_file, listing, only_table, suffix_of
+from linnaeus.io.labels import Labels, taxonomy_of
+from linnaeus.io.options import ReadOptions, Remembered, remembered
+from linnaeus.io.readers import READERS, check_dtype, labels_of, reader_of
 from linnaeus.io.reading import Reading
-from linnaeus.io.rows import Example
-from linnaeus.io.svm import read_svm
-from linnaeus.io.table import read_csv, read_tsv
+from linnaeus.io.stream import rows_of
 from linnaeus.taxonomy import Taxonomy
-
-BLOCK = 2048  # rows in memory at a time
-READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
-    "jsonl": read_jsonl,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "svm": read_svm,
-    "parquet": read_parquet,
-    "arff": read_arff,
-}
 
 
 def read_collection(
@@ -46,16 +32,19 @@ def read_collection(
     parts: Sequence[str] = PARTS,
     skip_bad: bool = False,
     dtype: Any = None,
+    options: ReadOptions | None = None,
 ) -> Collection:
     """Read a folder with ``taxonomy.*`` and ``train.*``, ``valid.*``, ``test.*``.
 
     A sole top node called ``root`` or ``Root`` that no row carries is dropped. Rows without an id
-    are called by their number in the file, from 0.
+    are called by their number in the file, from 0. Without a taxonomy one is made of the labels:
+    of paths or levels, else a flat one. What is guessed about a table is said in `Part.notes`.
 
     Parameters
     ----------
     path : str or Path, default='.'
-        The folder; where all files are named by their own paths it does not matter.
+        The folder, a zip of it, or a single file with all examples (the training part); where all
+        files are named by their own paths it does not matter.
     taxonomy : Taxonomy, str, Path or None, default=None
         The taxonomy, or its file, by its path or its name in the folder; None for the one that the
         folder's names suggest. Without a taxonomy file the header of an ARFF part is taken.
@@ -68,50 +57,52 @@ def read_collection(
         a `FormatError` with the file and the line.
     dtype : dtype or None, default=None
         Value type of features; by default float32 for svm and float64 for tables.
+    options : ReadOptions or None, default=None
+        Which columns are what, separators, encoding, the share of rows that may be left out; None
+        to look for ``collection.toml``, and to guess.
 
     Returns
     -------
     Collection
     """
-    folder = Path(path)
-    if not folder.is_dir():
-        what = "a file" if folder.exists() else "not there"
-        raise UserError(
-            f"{folder} is {what}, but the folder of a collection is expected. Give the folder, "
-            f"and name files in it with train=, valid=, test= and taxonomy=."
-        )
     if not parts or not set(parts) <= set(PARTS):
         raise UserError(f"parts is {shorten(parts)}. Use some of {', '.join(PARTS)}, as a list.")
-    given = {"train": train, "valid": valid, "test": test}
-    files = _part_files(folder, {name: given[name] for name in PARTS if name in parts})
-    tax, smaller = _taxonomy(folder, taxonomy, list(files.values()))
-    read: dict[str, Part] = {}
-    names: list[str] | None = None
-    for name, file in files.items():
-        reading = _reading(file, tax, [] if skip_bad else None, names, dtype)
-        reading.needs_labels = name == "train"
-        read[name] = _read_part(reading)
-        names = names or reading.feature_names
-    read = _same_width(folder, read)
+    named = {"train": train, "valid": valid, "test": test}
+    files, folder, known = _files(Path(path), named, parts)
+    check_dtype(dtype)
+    asked = (options or ReadOptions()).over(known.about(next(iter(files.values()))))
+    tax, smaller = _taxonomy(folder, taxonomy or known.files.get("taxonomy"), list(files.values()))
+    shared = Labels(options=asked, infer=True) if tax is None else None
+    how = _How(tax, asked, skip_bad, dtype, shared)
+    read = _same_width(folder, _read_parts(files, how))
+    if tax is None:
+        tax, read = _inferred(read, _unread(folder, files, how), shared)
     carried = (label for part in read.values() for row in part.labels for label in row)
-    if smaller is not tax and all(label in smaller for label in carried):
+    if smaller is not None and smaller is not tax and all(label in smaller for label in carried):
         tax = smaller
-    return Collection(tax, **read, name=folder.resolve().name)
+    wanted = {name: part for name, part in read.items() if name in parts}
+    return Collection(tax, **wanted, name=folder.resolve().name)
 
 
 def read_training(
-    data: str | Path, taxonomy: str | Path | None = None, skip_bad: bool = False
+    data: str | Path,
+    taxonomy: str | Path | None = None,
+    skip_bad: bool = False,
+    *,
+    options: ReadOptions | None = None,
 ) -> tuple[Taxonomy, Part]:
     """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it.
 
     Parameters
     ----------
     data : str or Path
-        The folder or file.
+        The folder, a zip of it, or a file.
     taxonomy : str, Path or None, default=None
         The taxonomy's file; None to look for it beside the data.
     skip_bad : bool, default=False
         Leave out rows that cannot be read; `Part.skipped` says why.
+    options : ReadOptions or None, default=None
+        How a table is read; None to guess.
 
     Returns
     -------
@@ -120,145 +111,83 @@ def read_training(
     part : Part
         The examples.
     """
-    data = Path(data)
-    if not data.exists():
-        raise UserError(f"There is no file or folder {data}. Check the path.")
-    folder = data if data.is_dir() else data.parent
-    file = None if data.is_dir() else data.resolve()
     collection = read_collection(
-        folder, taxonomy=taxonomy, train=file, parts=["train"], skip_bad=skip_bad
+        unpacked(data), taxonomy=taxonomy, parts=["train"], skip_bad=skip_bad, options=options
     )
     return collection.taxonomy, collection.part("train")
 
 
-def iter_rows(
-    path: str | Path,
-    *,
-    taxonomy: Taxonomy | None = None,
-    feature_names: list[str] | None = None,
-    skipped: list[str] | None = None,
-    dtype: Any = None,
-) -> Iterator[Example]:
-    """The examples of one file, one at a time; none is kept.
+class _How(NamedTuple):
+    """How the files of a collection are read; all of them alike."""
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    taxonomy : Taxonomy or None, default=None
-        With one labels are checked; without they stay as written.
-    feature_names : list of str or None, default=None
-        Columns that a table must have; None for any.
-    skipped : list of str or None, default=None
-        Where to put a message for each bad row, which is then left out; None raises.
-    dtype : dtype or None, default=None
-        Type of the features; None for float32 for svm and float64 for tables.
+    taxonomy: Taxonomy | None
+    options: ReadOptions
+    skip_bad: bool
+    dtype: Any
+    shared: Labels | None  # where there is no taxonomy: what all labels are read by
 
-    Returns
-    -------
-    iterator of Example
-    """
-    reading = _reading(Path(path), taxonomy, skipped, feature_names, dtype)
-    return _reader(reading.path)(reading)
+    def reading(self, file: Path) -> Reading:
+        skipped: list[str] | None = [] if self.skip_bad else None
+        labels = self.shared or labels_of(file, self.taxonomy, self.options)
+        return Reading(file, labels, skipped, dtype=self.dtype, options=self.options)
 
 
-def find_rows(data: str | Path, part: str) -> Path:
-    """The file to read: the one given, or that of a part of a folder.
-
-    Parameters
-    ----------
-    data : str or Path
-        A file, or a folder.
-    part : {'train', 'valid', 'test'}
-        Part of the folder.
-
-    Returns
-    -------
-    Path
-    """
-    data = Path(data)
-    if not data.is_dir():
-        if not data.exists():
-            raise UserError(f"There is no file or folder {data}. Check the path.")
-        return data
-    file = find_file(data, part, None, READERS)
-    if file is None:
+def _files(
+    path: Path, given: dict[str, Any], parts: Sequence[str]
+) -> tuple[dict[str, Path], Path, Remembered]:
+    """The file of each part, the folder of the taxonomy, and what the folder remembers."""
+    path = path if any(given.values()) and not path.exists() else unpacked(path)
+    if path.is_dir():
+        known = remembered(path)
+        asked = {name: given[name] or known.files.get(name) for name in PARTS if name in parts}
+        return _part_files(path, asked), path, known
+    if any(given.values()):
         raise UserError(
-            f"{data} has no part {part!r}: looked for {part}.* with one of the suffixes "
-            f"{', '.join(READERS)}, plain or .gz. {listing(data)} Name another with --part, or a "
-            f"file instead of the folder."
+            f"{path} is a file, and files of parts are named too. Give the folder, or one file."
         )
-    return file
+    reader_of(path)  # an unknown suffix is an error that names it
+    return {"train": path}, path.parent, remembered(path.parent)
 
 
-def blocks(
-    file: Path,
-    feature_names: list[str] | None = None,
-    skipped: list[str] | None = None,
-    kind: str | None = None,
-    size: int = BLOCK,
-) -> Iterator[Part]:
-    """The rows of a file in blocks, none of which is kept; see `iter_rows`.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    feature_names : list of str or None, default=None
-        Columns that a table must have; None for any.
-    skipped : list of str or None, default=None
-        Where to put a message for each bad row, which is then left out; None raises.
-    kind : str or None, default=None
-        What rows must be, the `Part.kind` that a model was trained on; None for any.
-    size : int, default=2048
-        Rows of a block.
-
-    Yields
-    ------
-    Part
-        A block.
-    """
-    examples = iter_rows(file, feature_names=feature_names, skipped=skipped)
-    while len(block := collect(islice(examples, size))):
-        check_kind(block, kind, file)
-        yield block
+def _read_parts(files: dict[str, Path], how: _How) -> dict[str, Part]:
+    """The parts, which share features, and what was found out about their tables."""
+    read: dict[str, Part] = {}
+    names: list[str] | None = None
+    for name, file in files.items():
+        reading = how.reading(file)
+        reading.feature_names, reading.needs_labels = names, name == "train"
+        reading.before = next((p.columns for p in read.values() if p.columns), ReadOptions())
+        read[name] = _read_part(reading)
+        names = names or reading.feature_names
+    return read
 
 
-def check_kind(rows: Part, kind: str | None, file: Path) -> None:
-    """Refuse rows of another kind than a model was trained on."""
-    if kind not in (None, rows.kind):
-        raise UserError(
-            f"The model was trained on {kind}, but {file} holds {rows.kind}. Give rows of the same "
-            f"kind, or train a model on these."
-        )
+def _unread(folder: Path, files: dict[str, Path], how: _How) -> list[Part]:
+    """The parts that were not asked for, of whose labels a taxonomy is made too."""
+    if not set(files.values()) <= set(folder.iterdir()):
+        return []
+    others = {name: find_file(folder, name, None, READERS) for name in PARTS if name not in files}
+    there = {name: file for name, file in others.items() if file is not None}
+    return list(_read_parts(there, how).values())
 
 
-def _reading(
-    file: Path,
-    taxonomy: Taxonomy | None,
-    skipped: list[str] | None,
-    feature_names: list[str] | None,
-    dtype: Any,
-) -> Reading:
-    if dtype not in (None, float, "float32", "float64", np.float32, np.float64):
-        raise UserError(f"dtype is {shorten(dtype)}. Features are 'float32' or 'float64'.")
-    labels = Labels(taxonomy)
-    if suffix_of(file) == "svm":
-        beside = (file.with_name("labels.tsv"), file.with_name("labels.tsv.gz"))
-        source = next(filter(Path.is_file, beside), None)
-        if source is not None:
-            labels = Labels(taxonomy, read_label_ids(source), source)
-    return Reading(file, labels, skipped, feature_names, dtype=dtype)
+def _inferred(
+    read: dict[str, Part], others: list[Part], labels: Any
+) -> tuple[Taxonomy, dict[str, Part]]:
+    """A taxonomy of the labels of all parts, and the parts with its nodes as labels."""
+    first = next(iter(read.values()))
+    levels = bool(first.columns and first.columns.levels)
+    rows = [row for part in [*read.values(), *others] for row in part.labels]
+    tax, names = taxonomy_of(rows, levels, labels.path_separator)
+    flat = len(tax.roots) == len(tax)
+    made = f"{len(tax):,} labels without a hierarchy" if flat else f"{len(tax):,} nodes"
+    note = f"There is no taxonomy file: the labels make a taxonomy of {made}."
 
+    def named(part: Part) -> Part:
+        rows = [list(dict.fromkeys(names[path] for path in row)) for row in part.labels]
+        return replace(part, labels=rows, notes=(*part.notes, note))
 
-def _reader(file: Path) -> Callable[[Reading], Iterator[Example]]:
-    suffix = suffix_of(file)
-    if suffix not in READERS:
-        raise UserError(
-            f"{file} has the unknown suffix {suffix!r}. Known are {', '.join(READERS)}, each also "
-            f"with .gz."
-        )
-    return READERS[suffix]
+    return tax, {name: named(part) for name, part in read.items()}
 
 
 def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, Path]:
@@ -266,20 +195,24 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     found = {name: find_file(folder, name, file, READERS) for name, file in given.items()}
     files = {name: file for name, file in found.items() if file is not None}
     for file in files.values():
-        _reader(file)  # an unknown suffix is an error that names it
+        reader_of(file)  # an unknown suffix is an error that names it
+    if not files and "train" in given and (only := only_table(folder, READERS)) is not None:
+        return {"train": only}
     if not files:
-        raise UserError(
+        said = (
             f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
-            f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or name it: "
-            f'{next(iter(given))}="..." (on the command line give the file instead of the folder).'
+            f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or "
+        )
+        raise UserError(
+            f'{said}name it: {next(iter(given))}="...".', f"{said}give it instead of the folder."
         )
     return files
 
 
 def _taxonomy(
     folder: Path, given: Taxonomy | str | Path | None, files: list[Path]
-) -> tuple[Taxonomy, Taxonomy]:
-    """The taxonomy given, that of the folder, or that in the header of an ARFF file.
+) -> tuple[Taxonomy | None, Taxonomy | None]:
+    """The taxonomy given, that of the folder, or that in the header of an ARFF file; or None.
 
     Also the same without an artificial top: its only root, if that is called root.
     """
@@ -290,21 +223,30 @@ def _taxonomy(
     if file is not None or headers:
         found = Taxonomy.read(file) if file else Taxonomy.read(headers[0], format="arff")
         return found, found.without_top()
-    raise UserError(
+    if all(suffix_of(f) != "svm" for f in files):
+        return None, None
+    said = (
         f"{folder} has no taxonomy: looked for taxonomy.* (an edge list taxonomy.tsv, say, with "
         f"lines 'parent<tab>child'). {listing(folder)} For labels without a hierarchy write lines "
-        f"with an empty parent, or pass taxonomy=Taxonomy.flat(labels). A file of another name is "
-        f"given by taxonomy= (--taxonomy)."
+        f"with an empty parent{{}}. A file of another name is given {{}}."
+    )
+    raise UserError(
+        said.format(", or pass taxonomy=Taxonomy.flat(labels)", "by taxonomy=..."),
+        said.format("", "with --taxonomy"),
     )
 
 
 def _read_part(reading: Reading) -> Part:
-    part = collect(_reader(reading.path)(reading))
+    part = collect(rows_of(reading))
     skipped = tuple(reading.skipped or ())
     if not len(part):
         first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
         raise reading.error(f"there are no rows.{first} Check the file.")
-    return replace(part, feature_names=reading.feature_names, skipped=skipped)
+    reading.check_share()
+    return replace(
+        part, feature_names=reading.feature_names, skipped=skipped, columns=reading.columns,
+        notes=tuple(reading.say()),
+    )  # fmt: skip
 
 
 def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:

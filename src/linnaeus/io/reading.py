@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from linnaeus.errors import FormatError, nearest, shorten
+from linnaeus.errors import FormatError, UserError, nearest, shorten
+from linnaeus.io.columns import Layout, Sample, lay_out, plain
 from linnaeus.io.labels import Labels
-from linnaeus.io.rows import BadRowError, Example
+from linnaeus.io.options import ReadOptions
+from linnaeus.io.rows import BadRowError, Example, Skipped
 
 Raw = TypeVar("Raw")
 
@@ -30,37 +32,112 @@ class Reading:
     feature_names: list[str] | None = None
     needs_labels: bool = False
     dtype: Any = None
+    options: ReadOptions = field(default_factory=ReadOptions)
+    before: ReadOptions = field(default_factory=ReadOptions)  # what the columns were elsewhere
+    keeps: bool = False  # whether all cells of a row are kept as its metadata
+    notes: list[str] = field(default_factory=list)
+    layout: Layout | None = None
+    rows: int = 0  # good and bad ones
 
-    def error(self, message: str, line: int | None = None) -> FormatError:
-        return FormatError(self.path, message, line)
+    def error(self, message: str, line: int | None = None, shell: str | None = None) -> FormatError:
+        return FormatError(self.path, message, line, shell)
 
-    def bad(self, message: str, line: int | None) -> None:
+    def bad(self, problem: BadRowError, line: int | None) -> None:
         """Raise for a bad row, or note it and let the reader go on."""
         if self.skipped is None:
-            raise self.error(f"{message} Or leave such rows out with skip_bad (--skip-bad).", line)
-        self.skipped.append(str(self.error(message, line)))
+            raise self.error(
+                f"{problem} Or leave such rows out with skip_bad=True.",
+                line,
+                f"{problem} Or leave such rows out with --skip-bad.",
+            )
+        message = str(self.error(str(problem), line))
+        self.skipped.append(Skipped.of(message, problem.kind, problem.value, line))
 
     def number_type(self, default: type) -> Any:
         """The value type of features: the one asked for, or the default of the format."""
         return np.dtype(default if self.dtype is None else self.dtype)
 
     def match_features(self, names: list[str], line: int | None) -> None:
-        """Take the feature names of a table, or compare them with those expected."""
+        """Take the feature names of a file, or compare them with those expected."""
         known = self.feature_names
         if known is None:
             self.feature_names = names
         elif names != known:
             raise self.error(_difference(names, known), line)
 
-    def without_labels(self, what: str, line: int | None, names: Sequence[str] = ()) -> None:
-        """A table has no column of labels: an error where they are needed."""
-        if self.needs_labels:
+    def lay_out(self, sample: Sample, line: int | None) -> Layout:
+        """Find out what the columns of a table are, from its header and its first rows."""
+        check_columns(self, sample.names, line)
+        knows = self.labels.taxonomy is not None
+        try:
+            found = lay_out(
+                sample,
+                self._asked(sample.names),
+                self.labels.share_of if knows else None,
+                self.feature_names,
+            )
+        except UserError as error:
+            shell = f"{error} Name columns with --text, --labels, --levels or --id."
+            raise self.error(str(error), line, shell) from None
+        self._check_layout(found, line)
+        if found.labels is not None:
+            name = sample.names[found.labels]
+            self.labels.learn(sample.cells(found.labels), name.casefold())
+        self.layout = found
+        return found
+
+    def _asked(self, names: Sequence[str]) -> ReadOptions:
+        """What is asked for; and what was taken before, as far as there are such columns."""
+        there = {plain(name) for name in names}
+        before = {
+            what: value
+            for what, value in self.before.given().items()
+            if all(plain(name) in there for name in ([value] if isinstance(value, str) else value))
+        }
+        return self.options.over(ReadOptions(**before))
+
+    def _check_layout(self, found: Layout, line: int | None) -> None:
+        names = ", ".join(map(shorten, found.names))
+        if found.labels is None and not found.levels and self.needs_labels:
             raise self.error(
-                f"there is no {what}{nearest('labels', names)}, which a training part must have. "
-                f"Name the column of the labels so, and check that the file is separated as its "
-                f"suffix says.",
+                f"there is no column 'labels'{nearest('labels', found.names)}, nor one whose name "
+                f"or content shows that it holds labels. The columns are {names}. Name the column "
+                f"of the labels, and check that the file is separated as its suffix says.",
+                line,
+                f"there is no column of labels. The columns are {names}. Name it with --labels "
+                f"COLUMN, or columns of levels with --levels A,B,C.",
+            )
+        if not found.text and not found.features:
+            raise self.error(
+                f"the columns {names} hold neither texts nor features. Add a column 'text', or one "
+                f"column for each feature.",
                 line,
             )
+        if found.features and self.feature_names is None:
+            self.feature_names = [found.names[j] for j in found.features]
+
+    def say(self) -> list[str]:
+        """What was guessed about the file, as sentences: the columns in one of them."""
+        columns = self.layout.notes if self.layout is not None else []
+        told = [f"{self.path.name}: columns read as {'; '.join(columns)}."] if columns else []
+        return [*self.notes, *told, *self.labels.said()]
+
+    def check_share(self) -> None:
+        """Refuse a file of which too many rows were left out."""
+        bad, most = list(self.skipped or ()), self.options.most_bad
+        if len(bad) <= most * self.rows:
+            return
+        share = f"{np.ceil(100 * len(bad) / self.rows) / 100:g}"
+        said = (
+            f"{len(bad):,} of {self.rows:,} rows are bad, more than the {most:.0%} that may be "
+            f"left out. The first: {bad[0]} Correct the file, or allow more with "
+        )
+        raise self.error(f"{said}most_bad={share}.", None, f"{said}--most-bad {share}.")
+
+    @property
+    def columns(self) -> ReadOptions | None:
+        """Which columns were taken for what; None where the file is not a table."""
+        return None if self.layout is None else self.layout.options()
 
 
 def each_row(
@@ -68,24 +145,25 @@ def each_row(
 ) -> Iterator[Example]:
     """Parse (line, raw row) pairs; `parse` also gets the row number, which counts bad rows too."""
     for number, (line, raw) in enumerate(rows):
+        reading.rows = number + 1
         try:
             example = parse(number, raw)
         except BadRowError as problem:
-            where = "" if line is not None else f"row {number + 1}: "
-            reading.bad(f"{where}{problem}", line)
+            if line is None:
+                where = f"row {number + 1}: {problem}"
+                problem = BadRowError(where, problem.kind, problem.value)
+            reading.bad(problem, line)
             continue
         yield example
 
 
-def check_columns(reading: Reading, names: list[str], line: int | None) -> None:
-    """Every column of a table has a name, and no two have the same."""
+def check_columns(reading: Reading, names: Sequence[str], line: int | None) -> None:
+    """Every column of a table has a name, but for one of row numbers; no two have the same."""
     seen: set[str] = set()
     for position, name in enumerate(names, start=1):
-        if not name:
+        if not name and position > 1:
             raise reading.error(
-                f"column {position} has no name. Name it in the header, or remove it (pandas: "
-                f"to_csv(index=False)).",
-                line,
+                f"column {position} has no name. Name it in the header, or remove it.", line
             )
         if name in seen:
             raise reading.error(
@@ -97,18 +175,17 @@ def check_columns(reading: Reading, names: list[str], line: int | None) -> None:
 
 
 def _difference(names: list[str], known: list[str]) -> str:
-    """How the feature columns of two parts differ."""
-    remedy = "All parts must have the same feature columns in the same order."
-    pairs = enumerate(zip(names, known, strict=False), start=1)
-    for i, (name, expected) in pairs:
+    """How the features of two files differ."""
+    remedy = "All parts must have the same features in the same order."
+    for i, (name, expected) in enumerate(zip(names, known, strict=False), start=1):
         if name != expected:
             return (
-                f"feature column {i} is {shorten(name)}, where the part read before has "
+                f"feature {i} is {shorten(name)}, where the part read before has "
                 f"{shorten(expected)}. {remedy}"
             )
     extra, kind = (names, "more") if len(names) > len(known) else (known, "fewer")
     first = extra[min(len(names), len(known))]
     return (
-        f"there are {len(names)} feature columns, {kind} than the {len(known)} of the part read "
-        f"before; the first that only one of them has is {shorten(first)}. {remedy}"
+        f"there are {len(names)} features, {kind} than the {len(known)} of the part read before; "
+        f"the first that only one of them has is {shorten(first)}. {remedy}"
     )

@@ -48,4 +48,26 @@ class Example(NamedTuple):
 
 
 class BadRowError(ValueError):
-    """One row cannot be read; the rest of the file can. Never leaves `linnaeus.io`."""
+    """One row cannot be read; the rest of the file can. Never leaves `linnaeus.io`.
+
+    `kind` is what is wrong in a word, `value` what was found there.
+    """
+
+    def __init__(self, message: str, kind: str = "bad_row", value: str = "") -> None:
+        super().__init__(message)
+        self.kind, self.value = kind, value
+
+
+class Skipped(str):
+    """The message about a row that was left out; knows its line and what is wrong with it."""
+
+    kind: str
+    value: str
+    line: int | None
+
+    @classmethod
+    def of(cls, message: str, kind: str, value: str, line: int | None) -> Skipped:
+        """The message with all that is known of the row."""
+        made = cls(message)
+        made.kind, made.value, made.line = kind, value, line
+        return made

@@ -1,52 +1,32 @@
-"""Tables with a header line: csv and tsv.
+"""Tables with a header line: csv, tsv and the like.
 
-Columns called `id` and `labels` are what they say. With a column `text` this is a table of texts,
-and all other columns are metadata; without one all other columns are features, and an empty cell
-(or ``nan``) is a missing value. Cells may be quoted, with line breaks inside.
+What the columns are is found out by `linnaeus.io.columns`; in a table of texts all others are
+metadata, and in one of features an empty cell (or ``nan``) is a missing value. Cells may be quoted,
+with line breaks inside. Encoding and delimiter are guessed where they are not what the name of the
+file says, and so is a title above the header.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
 from linnaeus.errors import shorten
-from linnaeus.files import open_lines
+from linnaeus.files import encoding_of, open_lines
+from linnaeus.io.columns import Layout, Sample
 from linnaeus.io.numbers import to_numbers
-from linnaeus.io.reading import Reading, check_columns, each_row
+from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
 
-
-class Layout(NamedTuple):
-    """Where the columns of a table are; `rest` are the features, or the metadata beside a text."""
-
-    id: int | None
-    labels: int | None
-    text: int | None
-    rest: list[str]
-    special: list[int]  # positions of the named columns, last first
-
-
-def lay_out(reading: Reading, names: list[str], line: int | None) -> Layout:
-    """Find the columns by their names, and check the features against the other parts."""
-    check_columns(reading, names, line)
-    at = {name: names.index(name) for name in ("id", "labels", "text") if name in names}
-    if "labels" not in at:
-        reading.without_labels("column 'labels'", line, names)
-    rest = [name for name in names if name not in at]
-    if "text" not in at:
-        if not rest:
-            raise reading.error(
-                f"the columns {', '.join(names)} hold neither texts nor features. Add a column "
-                f"'text', or one column for each feature.",
-                line,
-            )
-        reading.match_features(rest, line)
-    special = sorted(at.values(), reverse=True)
-    return Layout(at.get("id"), at.get("labels"), at.get("text"), rest, special)
+SAMPLE = 2000  # rows that are looked at before the first is read
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+MISSING = {"na", "n/a", "#n/a", "null", "none", "?", "-", "."}
+Row = tuple[int | None, list[str]]
 
 
 def read_csv(reading: Reading) -> Iterator[Example]:
@@ -59,46 +39,159 @@ def read_tsv(reading: Reading) -> Iterator[Example]:
     return _read(reading, "\t")
 
 
-def _read(reading: Reading, delimiter: str) -> Iterator[Example]:
+def _read(reading: Reading, usual: str) -> Iterator[Example]:
+    encoding = reading.options.encoding or encoding_of(reading.path)
+    if reading.options.encoding is None and encoding not in ("utf-8-sig", "utf-8"):
+        reading.notes.append(f"{reading.path.name} is read as {_spoken(encoding)}.")
+    delimiter = reading.options.delimiter or _delimiter(reading, encoding, usual)
+    yield from examples(reading, _rows(reading, delimiter, encoding), delimiter)
+
+
+def _spoken(encoding: str) -> str:
+    names = {"cp1252": "Windows-1252 (Western)", "latin-1": "Latin-1"}
+    return names.get(encoding, encoding.upper())
+
+
+def examples(reading: Reading, rows: Iterator[Row], delimiter: str = "") -> Iterator[Example]:
+    """The examples of a table, whose first row is the header."""
     dtype = reading.number_type(np.float64)
-    rows = _rows(reading, delimiter)
-    line, names = next(rows, (None, []))
-    if line is None:
+    first = list(islice(rows, SAMPLE + 1))
+    if not first:
         raise reading.error("the file is empty. A table begins with a header line.")
-    layout = lay_out(reading, [name.strip() for name in names], line)
+    skipped = _above_header([cells for _, cells in first])
+    if skipped:
+        reading.notes.append(
+            f"{reading.path.name}: the first {skipped} line{'s' * (skipped > 1)} above the header "
+            f"{'are' if skipped > 1 else 'is'} passed over."
+        )
+    line, header = first[skipped]
+    names = [name.strip() for name in header]
+    while names and not names[-1] and len(names) > 1:
+        names.pop()
+    sample = Sample(names, [cells for _, cells in first[skipped + 1 :]])
+    layout = reading.lay_out(sample, line)
+    decimal = _decimal(sample, layout)
+    if decimal == ",":
+        reading.notes.append(f"{reading.path.name}: numbers are read with a decimal comma.")
+    make = _maker(layout, reading, dtype, decimal)
 
     def parse(number: int, cells: list[str]) -> Example:
-        if len(cells) != len(names):
-            raise BadRowError(
-                f"{len(cells)} columns, where the header has {len(names)}; the row begins with "
-                f"{shorten(cells[0])}. Quote cells that contain {delimiter!r}, and check that "
-                f"every quote is closed."
-            )
-        return _example(number, cells, layout, reading, dtype)
+        return make(number, _fitted(cells, len(names), delimiter))
 
-    yield from each_row(reading, rows, parse)
+    yield from each_row(reading, chain(first[skipped + 1 :], rows), parse)
 
 
-def _example(
-    number: int, cells: list[str], layout: Layout, reading: Reading, dtype: Any
-) -> Example:
-    key = cells[layout.id] if layout.id is not None and cells[layout.id] else str(number)
-    labels = reading.labels.split(cells[layout.labels]) if layout.labels is not None else []
-    text = None if layout.text is None else cells[layout.text]
-    for position in layout.special:
-        del cells[position]
-    if text is None:
-        return Example(key, labels, x=to_numbers(cells, layout.rest, dtype, missing=""))
-    others = {n: cell if cell else None for n, cell in zip(layout.rest, cells, strict=True)}
-    return Example(key, labels, text, metadata=others)
+def _fitted(cells: list[str], n: int, delimiter: str) -> list[str]:
+    """A row with as many cells as the header; empty ones at the end do not count."""
+    while len(cells) > n and not cells[-1].strip():
+        cells = cells[:-1]
+    if not delimiter:  # a spreadsheet leaves them out
+        cells = cells + [""] * (n - len(cells))
+    if len(cells) != n:
+        raise BadRowError(
+            f"{len(cells)} columns, where the header has {n}; the row begins with "
+            f"{shorten(cells[0])}. Quote cells that contain {delimiter!r}, and check that every "
+            f"quote is closed.",
+            kind="wrong_columns",
+        )
+    return cells
 
 
-def _rows(reading: Reading, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _above_header(rows: list[list[str]]) -> int:
+    """How many rows stand above the header: a title of one cell, in a table of several columns."""
+    width = statistics.mode(_filled(cells) for cells in rows)
+    n = next((i for i, cells in enumerate(rows) if _filled(cells) > 1), 0)
+    return n if n < len(rows) - 1 and width > 1 and all(_filled(c) < 2 for c in rows[:n]) else 0
+
+
+def _filled(cells: Iterable[str]) -> int:
+    return sum(bool(cell.strip()) for cell in cells)
+
+
+def _decimal(sample: Sample, layout: Layout) -> str:
+    """The decimal sign of the features: a comma if some number has one, and none has a point."""
+    signs = {",": False, ".": False}
+    for j in layout.features:
+        for cell in sample.cells(j):
+            for sign in signs:
+                signs[sign] |= sign in cell
+    return "," if signs[","] and not signs["."] else "."
+
+
+def _maker(
+    layout: Layout, reading: Reading, dtype: Any, decimal: str
+) -> Callable[[int, list[str]], Example]:
+    """What makes an example of the number and the cells of a row."""
+    names, rest = layout.names, layout.rest
+    features = [names[j] for j in layout.features]
+    kept = range(len(names)) if reading.keeps else rest
+
+    def make(number: int, cells: list[str]) -> Example:
+        key = str(number)
+        if layout.id is not None and cells[layout.id].strip():
+            key = cells[layout.id].strip()
+        labels = _labels(layout, reading, cells)
+        others = {names[j]: cells[j] if cells[j] else None for j in kept}
+        if layout.text:
+            text = "\n".join([cells[j] for j in layout.text if cells[j]])
+            return Example(key, labels, text, metadata=others)
+        values = [cells[j] for j in layout.features]
+        if decimal == ",":
+            values = [value.replace(",", ".") for value in values]
+        try:
+            x = to_numbers(values, features, dtype, missing="")
+        except BadRowError:
+            values = ["" if v.strip().casefold() in MISSING else v for v in values]
+            x = to_numbers(values, features, dtype, missing="")
+        return Example(key, labels, x=x, metadata=others or None)
+
+    return make
+
+
+def _labels(layout: Layout, reading: Reading, cells: list[str]) -> list[Any]:
+    if layout.levels:
+        return reading.labels.level(cells[j] for j in layout.levels)
+    return [] if layout.labels is None else reading.labels.split(cells[layout.labels])
+
+
+# -- lines to cells -------------------------------------------------------------------------------
+
+
+def _delimiter(reading: Reading, encoding: str, usual: str) -> str:
+    """What separates cells: what the name of the file says, unless only another cuts the lines."""
+    widths = {d: _width(reading, d, encoding) for d in DELIMITERS}
+    best = max(widths, key=lambda d: (widths[d], d == usual))
+    if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best]:
+        return usual
+    if best == usual or widths[best] < 2:
+        return usual
+    reading.notes.append(f"{reading.path.name} is separated by {DELIMITERS[best]}.")
+    return best
+
+
+def _width(reading: Reading, delimiter: str, encoding: str) -> float:
+    """The number of columns under this delimiter, less the more rows have another number."""
+    with open_lines(reading.path, encoding) as lines:
+        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+        rows = []
+        try:
+            for cells in islice(reader, 100):
+                if cells:
+                    rows.append(len(cells))
+        except csv.Error:
+            pass
+    if not rows:
+        return 0.0
+    common = statistics.mode(rows)
+    return common * sum(n == common for n in rows) / len(rows)
+
+
+def _rows(reading: Reading, delimiter: str, encoding: str) -> Iterator[Row]:
     """The rows of a table with the line on which each begins; blank lines are passed over."""
     limit = np.iinfo(np.int32).max
     if csv.field_size_limit() < limit:  # the module's own limit, 128 kB, is for all its readers
         csv.field_size_limit(limit)
-    with open_lines(reading.path) as lines:
+    with open_lines(reading.path, encoding) as lines:
         reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
         while True:
             start = lines.line + 1
@@ -109,7 +202,7 @@ def _rows(reading: Reading, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 continue
             if cells is None:
                 return
-            if cells:
+            if any(cell.strip() for cell in cells):
                 yield start, cells
 
 
@@ -121,4 +214,5 @@ def _unreadable(reading: Reading, start: int, end: int, reason: str) -> None:
             f"a quote in this row is closed only on line {end}, or never ({reason}). {remedy}",
             start,
         )
-    reading.bad(f"the quotes in this row do not match ({reason}). {remedy}", start)
+    message = f"the quotes in this row do not match ({reason}). {remedy}"
+    reading.bad(BadRowError(message, kind="quotes"), start)

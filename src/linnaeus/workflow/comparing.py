@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnaeus.errors import MissingExtraError, UserError
-from linnaeus.io import read_training
 from linnaeus.io.collection import Collection
+from linnaeus.io.options import ReadOptions
 from linnaeus.model.methods import write_parameters
 from linnaeus.workflow.evaluating import Evaluated
-from linnaeus.workflow.parts import Step, train_and_test
+from linnaeus.workflow.parts import Step, option_words, train_and_test
 
 if TYPE_CHECKING:
     from linnaeus.experiments import Comparison, Examples, LabelSetStudy, NamedMethod, RankingStudy
@@ -41,6 +41,7 @@ class Request:
     feature_parameters: Mapping[str, Any] | None = None
     hierarchies: int | None = None
     skip_bad: bool = False
+    options: ReadOptions | None = None
     seed: int = 0
     jobs: int = 1
     step: Step | None = None
@@ -49,11 +50,11 @@ class Request:
         """A folder with its test part where that may be needed, or a file as the training part."""
         from linnaeus.io import read_collection
 
-        if Path(self.data).is_dir():
-            parts = ["train", "test"] if with_test else ["train"]
-            return read_collection(self.data, parts=parts, skip_bad=self.skip_bad)
-        taxonomy, part = read_training(self.data, skip_bad=self.skip_bad)
-        return Collection(taxonomy, part, name=Path(self.data).name)
+        parts = ["train", "test"] if with_test else ["train"]
+        found = read_collection(
+            self.data, parts=parts, skip_bad=self.skip_bad, options=self.options
+        )
+        return found if Path(self.data).is_dir() else replace(found, name=Path(self.data).name)
 
     def parsed(self, collection: Collection, hierarchies: int = 1) -> list[NamedMethod]:
         """The methods, checked before anything is fitted."""
@@ -76,6 +77,7 @@ class Request:
             *write_parameters("-f", self.feature_parameters),
             *([] if self.features == "auto" else ["--features", self.features]),
             *([] if self.hierarchies is None else ["--hierarchies", str(self.hierarchies)]),
+            *option_words(self.options),
         ]  # fmt: skip
 
 
@@ -85,6 +87,7 @@ class Compared(NamedTuple):
     found: Comparison | RankingStudy | LabelSetStudy
     report: Path | None = None
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def compare(
@@ -125,7 +128,7 @@ def compare(
     comparison = _with_command(comparison, words)
     if target is not None:
         _write(comparison, target)
-    return Compared(comparison, target, _skipped(collection))
+    return Compared(comparison, target, _skipped(collection), collection.notes)
 
 
 def compare_rankings(
@@ -161,7 +164,7 @@ def compare_rankings(
         study = cross_validate_ranking(entries, *rows, folds=folds, **common)
     else:
         study = per_class_study(entries, *rows, t=few, repetitions=repetitions, **common)
-    return Compared(replace(study, against=against), skipped=_skipped(collection))
+    return Compared(replace(study, against=against), None, _skipped(collection), collection.notes)
 
 
 def compare_label_sets(
@@ -201,7 +204,7 @@ def compare_label_sets(
         cv=cv, against={name: against for name in entries if name != against},
         random_state=asked.seed,
     )  # fmt: skip
-    return Compared(study, skipped=_skipped(collection))
+    return Compared(study, None, _skipped(collection), collection.notes)
 
 
 def _known(against: str | None, methods: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from linnaeus import storage
 from linnaeus.errors import UserError
 from linnaeus.io.collection import Part
+from linnaeus.io.options import ReadOptions
 from linnaeus.metrics import Report
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.parts import Step
@@ -54,6 +55,7 @@ def evaluate(
     rule: str | None = None,
     with_sweep: bool = False,
     skip_bad: bool = False,
+    options: ReadOptions | None = None,
     step: Step | None = None,
 ) -> Evaluated:
     """Judge a model by a part of a collection, or by a file."""
@@ -63,7 +65,7 @@ def evaluate(
     if rule is not None:
         model = model.with_rule(rule)
     step("read", 1, 3)
-    examples = read_examples(data, model, part, skip_bad)
+    examples = read_examples(data, model, part, skip_bad, options)
     step("score", 2, 3)
     X = model.transform(inputs_of(examples))
     scores = np.asarray(model.estimator.class_scores(X))

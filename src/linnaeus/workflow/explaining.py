@@ -16,10 +16,11 @@ from linnaeus.explanation import (
 )
 from linnaeus.explanation import explain as explain_input
 from linnaeus.files import atomic_write
-from linnaeus.io import blocks, find_rows
+from linnaeus.io import blocks
 from linnaeus.io.collection import Part
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.evaluating import load_model
+from linnaeus.workflow.rows import open_rows
 
 
 class Place(NamedTuple):
@@ -106,13 +107,13 @@ def _row(model: Model, place: Place) -> Part:
         raise UserError("Name one row of the data: by its number from 1, or by its id.")
     if place.row is not None and place.row < 1:
         raise UserError(f"The row is {place.row}. Rows are counted from 1.")
-    file, seen = find_rows(place.data, place.part), 0
-    for block in blocks(file, model.feature_names, kind=model.kind):
+    reading, seen = open_rows(place.data, place.part, model), 0
+    for block in blocks(reading, model.kind):
         for i in _wanted(block, place, seen):
             return block.take([i])
         seen += len(block)
     what = f"row {place.row}" if place.id is None else f"row with the id {shorten(place.id)}"
-    raise UserError(f"{file} has no {what}; it has {seen:,} rows. Name another.")
+    raise UserError(f"{reading.path} has no {what}; it has {seen:,} rows. Name another.")
 
 
 def _wanted(block: Part, place: Place, seen: int) -> Iterator[int]:

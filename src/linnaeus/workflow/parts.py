@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.io.collection import Collection, Part
+from linnaeus.io.options import ReadOptions
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
@@ -16,7 +17,7 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
     """The taxonomy of a collection, if it has one, and its training part."""
     from linnaeus.io import collect, iter_rows, read_collection
     from linnaeus.io.find import find_file
-    from linnaeus.io.read import READERS
+    from linnaeus.io.readers import READERS
 
     if folder.is_dir() and find_file(folder, "taxonomy", None, None) is None:
         file = find_file(folder, "train", None, READERS)
@@ -24,6 +25,18 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
             return None, collect(iter_rows(file))
     data = read_collection(folder, parts=["train"])
     return data.taxonomy, data.part("train")
+
+
+def columns_of(part: Part) -> dict[str, Any]:
+    """Which columns of a table were the text, labels and ids, for a model to keep."""
+    return {"columns": part.columns.given()} if part.columns is not None else {}
+
+
+def option_words(options: ReadOptions | None) -> list[str]:
+    """Options of reading as one types them."""
+    given = {} if options is None else options.given()
+    pairs = ((name, v if isinstance(v, str | float) else ",".join(v)) for name, v in given.items())
+    return [word for name, v in pairs for word in (f"--{name.replace('_', '-')}", str(v))]
 
 
 def features_of(

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError
+from linnaeus.io.options import ReadOptions
 from linnaeus.model import Answers
 from linnaeus.workflow.evaluating import load_model
+from linnaeus.workflow.rows import open_rows
 
 Told = Callable[[int, float], None]  # rows done, seconds since the first
 
@@ -21,10 +23,12 @@ class Predicted(NamedTuple):
     rows: int
     seconds: float
     skipped: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         rate = self.rows / self.seconds if self.seconds > 0 else 0.0
-        return {**self._asdict(), "skipped": list(self.skipped), "rows_per_second": rate}
+        lists = {"skipped": list(self.skipped), "notes": list(self.notes)}
+        return {**self._asdict(), **lists, "rows_per_second": rate}
 
 
 def predict(
@@ -37,14 +41,16 @@ def predict(
     top: int = 0,
     rule: str | None = None,
     skip_bad: bool = False,
+    options: ReadOptions | None = None,
     told: Told | None = None,
 ) -> Predicted:
     """Label sets for every row of a part or a file, written in its order.
 
+    options : how a table is read, where that is not to be guessed
     top : how many of the highest-ranked labels to list as well
     told : about every block of rows
     """
-    from linnaeus.io import blocks, find_rows, open_writer
+    from linnaeus.io import blocks, open_writer
 
     model = load_model(path)
     if rule is not None:
@@ -52,13 +58,14 @@ def predict(
     if top < 0:
         raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
     answers = Answers(model, top)
-    file = find_rows(data, part)
-    skipped: list[str] | None = [] if skip_bad else None
+    reading = open_rows(data, part, model, skip_bad, options)
     rows, start = 0, time.perf_counter()
     with open_writer(target, format, answers.probabilities, top) as write:
-        for block in blocks(file, answers.feature_names, skipped, answers.kind):
+        for block in blocks(reading, answers.kind):
             write(answers(block))
             rows += len(block)
             if told is not None:
                 told(rows, time.perf_counter() - start)
-    return Predicted(str(target), rows, time.perf_counter() - start, tuple(skipped or ()))
+        reading.check_share()
+    seconds, notes = time.perf_counter() - start, tuple(reading.say())
+    return Predicted(str(target), rows, seconds, tuple(reading.skipped or ()), notes)

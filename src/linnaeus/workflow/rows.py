@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from linnaeus.errors import FormatError
-from linnaeus.io import find_rows
+from linnaeus.io import collect, find_rows, open_reading
 from linnaeus.io.collection import Part
-from linnaeus.io.read import check_kind
+from linnaeus.io.options import ReadOptions
+from linnaeus.io.reading import Reading
+from linnaeus.io.stream import check_kind, rows_of
 from linnaeus.model import Model
+from linnaeus.taxonomy import Taxonomy
 
 
 def count_rows(data: str | Path, part: str, most: int = 64 << 20) -> int | None:
@@ -22,26 +24,43 @@ def count_rows(data: str | Path, part: str, most: int = 64 << 20) -> int | None:
     return lines - (file.suffix in (".csv", ".tsv"))
 
 
+def open_rows(
+    data: str | Path,
+    part: str,
+    model: Model,
+    skip_bad: bool = False,
+    options: ReadOptions | None = None,
+    taxonomy: Taxonomy | None = None,
+) -> Reading:
+    """A part of a folder, or a file, to be read as the model's training rows were."""
+    return open_reading(
+        find_rows(data, part), taxonomy=taxonomy, feature_names=model.feature_names,
+        skipped=[] if skip_bad else None, options=options,
+        before=ReadOptions(**model.about.get("columns", {})),
+    )  # fmt: skip
+
+
 def read_examples(
-    data: str | Path, model: Model, part: str = "test", skip_bad: bool = False
+    data: str | Path,
+    model: Model,
+    part: str = "test",
+    skip_bad: bool = False,
+    options: ReadOptions | None = None,
 ) -> Part:
     """All rows of a part of a folder, or of a file, with labels of the model's taxonomy."""
-    from linnaeus.io import collect, iter_rows
-
-    file = find_rows(data, part)
-    skipped: list[str] | None = [] if skip_bad else None
-    rows = iter_rows(
-        file, taxonomy=model.taxonomy, feature_names=model.feature_names, skipped=skipped
-    )
-    found = replace(collect(rows), skipped=tuple(skipped or ()))
+    reading = open_rows(data, part, model, skip_bad, options, model.taxonomy)
+    found = collect(rows_of(reading))
+    skipped = tuple(reading.skipped or ())
     if not len(found):
         first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
-        raise FormatError(file, f"there are no rows.{first} Check the file.")
-    check_kind(found, model.kind, file)
+        raise reading.error(f"there are no rows.{first} Check the file.")
+    reading.check_share()
+    check_kind(found, model.kind, reading.path)
     if not any(found.labels):
-        raise FormatError(
-            file,
-            "no row has a label, so there is nothing to compare with. Put the labels into a column "
-            "or field called 'labels', or use linnaeus predict.",
+        said = "no row has a label, so there is nothing to compare with. "
+        raise reading.error(
+            f"{said}Put the labels into a column or field called 'labels'.",
+            None,
+            f"{said}Name the column of the labels with --labels, or use linnaeus predict.",
         )
-    return found
+    return replace(found, skipped=skipped, notes=tuple(reading.say()), columns=reading.columns)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from linnaeus import storage
+from linnaeus.io.options import ReadOptions
 from linnaeus.model import Model
 from linnaeus.model import train as train_model
-from linnaeus.workflow.parts import Step
+from linnaeus.workflow.parts import Step, columns_of
 
 
 class Trained(NamedTuple):
@@ -20,10 +21,12 @@ class Trained(NamedTuple):
     path: str
     seconds: dict[str, float]
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What there is to tell, for JSON."""
-        return {"path": self.path, **self.model.about, "seconds": self.seconds}
+        told = {"seconds": self.seconds, "notes": list(self.notes)}
+        return {"path": self.path, **self.model.about, **told}
 
 
 def train(
@@ -38,12 +41,14 @@ def train(
     rule: str = "auto",
     folds: int | None = None,
     skip_bad: bool = False,
+    options: ReadOptions | None = None,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
 ) -> Trained:
     """Fit a model of the training part of a collection, and write it as a directory.
 
+    options : how a table is read, where that is not to be guessed
     data : a folder (its training part is used), or a file beside a taxonomy
     """
     from linnaeus.io import read_training
@@ -52,14 +57,15 @@ def train(
     start = time.perf_counter()
     if step is not None:
         step("read", 0, 4)
-    tax, part = read_training(data, taxonomy, skip_bad)
+    tax, part = read_training(data, taxonomy, skip_bad, options=options)
     read = time.perf_counter()
     model = train_model(
         part, tax, method, parameters, features=features, feature_parameters=feature_parameters,
         rule=rule, folds=folds, seed=seed, jobs=jobs, step=step,
     )  # fmt: skip
+    model.about.update(columns_of(part))
     fitted = time.perf_counter()
     seconds = {"read": read - start, "train": fitted - read}
     model.save(target, seconds)
     seconds["save"] = time.perf_counter() - fitted
-    return Trained(model, str(target), seconds, part.skipped)
+    return Trained(model, str(target), seconds, part.skipped, part.notes)

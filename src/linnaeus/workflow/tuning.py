@@ -11,8 +11,9 @@ from linnaeus import storage
 from linnaeus.experiments import Tuned
 from linnaeus.experiments import tune as search
 from linnaeus.io import read_training
+from linnaeus.io.options import ReadOptions
 from linnaeus.model.methods import write_parameters
-from linnaeus.workflow.parts import Step
+from linnaeus.workflow.parts import Step, columns_of, option_words
 
 ENDING = ".tune.jsonl"
 
@@ -24,6 +25,7 @@ class Searched(NamedTuple):
     path: str | None
     command: str
     skipped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What there is to tell, for JSON."""
@@ -55,6 +57,7 @@ def tune(
     journal: str | Path | None = None,
     fresh: bool = False,
     skip_bad: bool = False,
+    options: ReadOptions | None = None,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
@@ -71,7 +74,7 @@ def tune(
         storage.check_target(Path(target))
     if step is not None:
         step("read", 0, 1)
-    tax, part = read_training(data, taxonomy, skip_bad)
+    tax, part = read_training(data, taxonomy, skip_bad, options=options)
     file = journal_path(data, target) if journal is None else Path(journal)
     if note is not None:
         note(f"Finished work is kept in {file}: stopped at any time, the same command goes on.")
@@ -81,12 +84,13 @@ def tune(
         journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
     )  # fmt: skip
     if found.model is not None and target is not None:
+        found.model.about.update(columns_of(part))
         found.model.save(target)
     if target is not None or journal is None:
         file.unlink(missing_ok=True)
     path = None if target is None else str(target)
-    command = by_hand(found, data, target, taxonomy=taxonomy, skip_bad=skip_bad)
-    return Searched(found, path, command, part.skipped)
+    command = by_hand(found, data, target, taxonomy=taxonomy, skip_bad=skip_bad, options=options)
+    return Searched(found, path, command, part.skipped, part.notes)
 
 
 def journal_path(data: str | Path, target: str | Path | None) -> Path:
@@ -103,6 +107,7 @@ def by_hand(
     *,
     taxonomy: str | Path | None = None,
     skip_bad: bool = False,
+    options: ReadOptions | None = None,
 ) -> str:
     """The command that trains the same model without a search."""
     words = ["linnaeus", "train", str(data), "-o", str(target or "MODEL"), "--method", found.method]
@@ -110,4 +115,5 @@ def by_hand(
     words += ["--features", found.kind, *write_parameters("-f", found.best_feature_parameters)]
     words += ["--rule", found.best["rule"]]
     words += ([] if taxonomy is None else ["--taxonomy", str(taxonomy)]) + ["--skip-bad"] * skip_bad
+    words += option_words(options)
     return shlex.join(words + (["--seed", str(found.seed)] if found.seed else []))
