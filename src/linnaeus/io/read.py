@@ -196,7 +196,11 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     files = {name: file for name, file in found.items() if file is not None}
     for file in files.values():
         reader_of(file)  # an unknown suffix is an error that names it
-    if not files and "train" in given and (only := only_table(folder, READERS)) is not None:
+    if (
+        not files
+        and "train" in given
+        and (only := only_table(folder, [s for s in READERS if s != "txt"])) is not None
+    ):
         return {"train": only}
     if not files:
         said = (

@@ -123,9 +123,9 @@ class Reading:
         return [*self.notes, *told, *self.labels.said()]
 
     def check_share(self) -> None:
-        """Refuse a file of which too many rows were left out."""
+        """Refuse a file of which too many rows were left out; a single one is never too many."""
         bad, most = list(self.skipped or ()), self.options.most_bad
-        if len(bad) <= most * self.rows:
+        if len(bad) <= max(1.0, most * self.rows):
             return
         share = f"{np.ceil(100 * len(bad) / self.rows) / 100:g}"
         said = (
@@ -145,7 +145,7 @@ def each_row(
 ) -> Iterator[Example]:
     """Parse (line, raw row) pairs; `parse` also gets the row number, which counts bad rows too."""
     for number, (line, raw) in enumerate(rows):
-        reading.rows = number + 1
+        reading.rows += 1
         try:
             example = parse(number, raw)
         except BadRowError as problem:

@@ -214,5 +214,6 @@ def _unreadable(reading: Reading, start: int, end: int, reason: str) -> None:
             f"a quote in this row is closed only on line {end}, or never ({reason}). {remedy}",
             start,
         )
+    reading.rows += 1
     message = f"the quotes in this row do not match ({reason}). {remedy}"
     reading.bad(BadRowError(message, kind="quotes"), start)
