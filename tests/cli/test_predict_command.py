@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from linnaeus import load
-from linnaeus.io import read as reading
+from linnaeus.io import stream as reading
 from linnaeus.model import train
 from small_data import DAG, TREE, WORDS, stories, table, write_csv, write_folder, write_jsonl
 

@@ -36,7 +36,7 @@ def find_file(
 
 def only_table(folder: Path, suffixes: Iterable[str]) -> Path | None:
     """The only file of a folder that can hold examples, whatever it is called; None if several."""
-    beside = ("taxonomy", "labels", "titles", "related", "readme")
+    beside = ("taxonomy", "labels", "titles", "related", "readme", *PARTS)
     found = [
         path
         for path in sorted(folder.iterdir())

@@ -146,6 +146,8 @@ def _files(
             f"{path} is a file, and files of parts are named too. Give the folder, or one file."
         )
     reader_of(path)  # an unknown suffix is an error that names it
+    if path.name.casefold().startswith("taxonomy."):
+        raise UserError(f"{path} is the taxonomy. Give the file of the examples, or the folder.")
     return {"train": path}, path.parent, remembered(path.parent)
 
 
