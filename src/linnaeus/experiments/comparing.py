@@ -24,6 +24,7 @@ from linnaeus.experiments.divisions import Division, Examples, Step, fit_all, re
 from linnaeus.experiments.method_result import Answers, MethodResult, judge
 from linnaeus.experiments.named_methods import NamedMethod, onto, parse_methods
 from linnaeus.io.collection import Collection, Part
+from linnaeus.io.copies import Copies
 from linnaeus.model import Model, inputs_of, train
 from linnaeus.splits import Split, k_folds
 from linnaeus.taxonomy import Taxonomy
@@ -163,7 +164,7 @@ def _splits(collection: Collection, folds: int | None, seed: int) -> tuple[Part,
     """The part that is judged, and row numbers (train, judged) of every division."""
     part = collection.part("train")
     if folds is not None:
-        return part, k_folds(collection.Y("train"), folds, seed)
+        return part, k_folds(collection.Y("train"), folds, seed, Copies.of(inputs_of(part)).groups)
     if collection.test is None:
         raise UserError(
             f"{collection.name} has no test part to be judged by. Use folds, such as folds=5."
