@@ -21,6 +21,7 @@ from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.io.collection import Part
 from linnaeus.io.copies import digests
 from linnaeus.metrics import Report, evaluate
+from linnaeus.metrics.baseline import Frequencies
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model.confidence import Confidence, label_columns
 from linnaeus.model.held_out import HeldOut
@@ -98,6 +99,18 @@ class Model:
     def has_probabilities(self) -> bool:
         """Whether the estimator has probabilities."""
         return hasattr(self.estimator, "class_probabilities")
+
+    @property
+    def frequencies(self) -> Frequencies | None:
+        """How often labels were in the training rows; None where that was not kept."""
+        told = self.about.get("data", {})
+        if self.own_counts is None or self.train_counts is None or "rows" not in told:
+            return None
+        own, single = np.asarray(self.own_counts), told.get("labels_per_row") == 1.0
+        names = told.get("most_common_labels")  # older models do not know them
+        commonest = own.argmax(keepdims=True) if names is None else self.taxonomy.numbers(names)
+        single = single and not told.get("rows_without_labels")
+        return Frequencies(told["rows"], own, np.asarray(self.train_counts), commonest, single)
 
     @property
     def feature_names(self) -> list[str] | None:

@@ -15,6 +15,7 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
 from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array, parse
+from linnaeus.metrics.baseline import commonest_set
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.confidence import learn_confidence
 from linnaeus.model.features import Choice, choose_features
@@ -256,6 +257,7 @@ def summary(own: sp.csr_array, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
         "labels_per_row": own.nnz / n,
         "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),
         "sparse": bool(sp.issparse(X)),
+        "most_common_labels": list(taxonomy.names(commonest_set(own))),
     }
 
 

@@ -62,7 +62,7 @@ def findings(taxonomy: Taxonomy) -> list[Finding]:
 
 
 def shape_of(taxonomy: Taxonomy) -> str:
-    """What kind of hierarchy it is: flat, a tree, a forest (several roots), a DAG or a graph."""
+    """What kind of hierarchy it is: flat, tree, forest (several roots), DAG or graph."""
     if not taxonomy.edges:
         return "graph" if taxonomy.related else "flat"
     if not taxonomy.is_tree:

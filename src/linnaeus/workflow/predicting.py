@@ -21,10 +21,12 @@ class Predicted(NamedTuple):
     rows: int
     seconds: float
     skipped: tuple[str, ...]
+    review: int | None = None  # rows that a person should see, where asked for
 
     def to_dict(self) -> dict[str, Any]:
         rate = self.rows / self.seconds if self.seconds > 0 else 0.0
-        return {**self._asdict(), "skipped": list(self.skipped), "rows_per_second": rate}
+        found = {**self._asdict(), "skipped": list(self.skipped), "rows_per_second": rate}
+        return {key: value for key, value in found.items() if value is not None}
 
 
 def predict(
@@ -36,12 +38,14 @@ def predict(
     format: str | None = None,
     top: int = 0,
     rule: str | None = None,
+    min_confidence: float | None = None,
     skip_bad: bool = False,
     told: Told | None = None,
 ) -> Predicted:
     """Label sets for every row of a part or a file, written in its order.
 
     top : how many of the highest-ranked labels to list as well
+    min_confidence : also say how sure the model is of each row, and mark those below for review
     told : about every block of rows
     """
     from linnaeus.io import blocks, find_rows, open_writer
@@ -51,14 +55,15 @@ def predict(
         model = model.with_rule(rule)
     if top < 0:
         raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
-    answers = Answers(model, top)
+    answers, sure = Answers(model, top, min_confidence), min_confidence is not None
     file = find_rows(data, part)
     skipped: list[str] | None = [] if skip_bad else None
     rows, start = 0, time.perf_counter()
-    with open_writer(target, format, answers.probabilities, top) as write:
+    with open_writer(target, format, answers.probabilities, top, sure) as write:
         for block in blocks(file, answers.feature_names, skipped, answers.kind):
             write(answers(block))
             rows += len(block)
             if told is not None:
                 told(rows, time.perf_counter() - start)
-    return Predicted(str(target), rows, time.perf_counter() - start, tuple(skipped or ()))
+    review = answers.reviewed if sure else None
+    return Predicted(str(target), rows, time.perf_counter() - start, tuple(skipped or ()), review)
