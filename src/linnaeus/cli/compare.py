@@ -210,7 +210,8 @@ def _table(comparison: Comparison) -> Table:
     from linnaeus.experiments import FIGURES
     from linnaeus.experiments.comparison import COSTS, baseline_cells, cost_cells
 
-    table = Table("method", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
     for title in (*FIGURES.values(), *COSTS):
         table.add_column(title, justify="right", no_wrap=True)
     marks = {figure: comparison.marks(figure) for figure in FIGURES}

@@ -85,8 +85,8 @@ def present(done: Trained) -> None:
     )
     if data["copies"]:
         console.print(
-            f"          {data['copies']:,} rows are copies of others; copies were never held out "
-            f"from a model that learned from one of them"
+            f"          {data['copies']:,} rows are copies of others; where rows are held out, "
+            f"copies stay together"
         )
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
     line(console, "Method", about["method"], f"{about['why']}{_gap(about['certificate'])}")

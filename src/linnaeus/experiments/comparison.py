@@ -21,7 +21,7 @@ from linnaeus.metrics.sets import BINS
 from linnaeus.taxonomy import Taxonomy
 
 COSTS = ("CPU s", "MB")  # of a fit
-CONSTANT = "(always the same)"  # how the baseline is called among the methods
+CONSTANT = "always the same"  # how the baseline is called among the methods
 
 
 @dataclass(frozen=True)

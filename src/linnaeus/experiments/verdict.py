@@ -114,6 +114,8 @@ def _proof(comparison: Comparison, name: str, figure: str) -> str:
     if not even:
         rest = "" if len(rivals) == 1 else ", and its lead on every method is"
         return f"{by}{rest or ', which is'} more than chance ({_p(max(p.values()))})"
+    if len(even) == len(rivals) == 1:
+        return f"{by}, which may be chance ({_p(p[even[0]])})"
     close = [f"{other} ({_p(p[other])})" for other in even[:_NAMED]]
     more = [f"{len(even) - _NAMED} more"] if len(even) > _NAMED else []
     return f"{by}; its lead on {_listed(close + more)} may be chance"

@@ -92,10 +92,10 @@ class Coverage(NamedTuple):
         """
         out = []
         for p in PRECISIONS:
-            found, cells = self.at(p), ["not reached", "0", "0%"]
+            found, cells = self.at(p), ["not reached", "0", "0.0%"]
             if found is not None:  # rounded down, so that the rows at the threshold are kept
                 least = np.floor(found["confidence"] * 1e4) / 1e4
-                cells = [f"{least:.4f}", f"{found['rows']:,}", f"{found['kept']:.0%}"]
+                cells = [f"{least:.4f}", f"{found['rows']:,}", f"{found['kept']:.1%}"]
             out.append([f"{p:.0%}", *cells])
         return out
 

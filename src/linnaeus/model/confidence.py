@@ -7,9 +7,9 @@ ones best on held-out rows (the largest area under the ROC curve; of equals the 
     margin    the highest score less the second
     softmax   the highest score less log sum exp of all
 
-Held-out rows are put into bins of about equal size by that number. The share of right rows in each
-bin, with one right and one wrong row added, is made to rise with the number (isotonic regression),
-and what lies between the bins is interpolated.
+Held-out rows are put into bins of about equal size by that number. The share of right rows in the
+bins is made to rise with the number (isotonic regression), which joins some of them; one right and
+one wrong row are added to each that is left. What lies between the bins is interpolated.
 """
 
 from __future__ import annotations
@@ -125,10 +125,17 @@ def learn_confidence(
     name = max(values, key=lambda name: _area(values[name], right))
     order = np.argsort(values[name], kind="stable")
     bins = np.array_split(order, np.clip(order.size // ROWS, 1, BINS))
-    sizes = np.array([rows.size for rows in bins]) + 2.0
-    shares = np.array([right[rows].sum() + 1 for rows in bins]) / sizes
-    knots = np.array([values[name][rows].mean() for rows in bins])
-    return Confidence(name, used, knots, isotonic_regression(shares, sample_weight=sizes))
+    sizes = np.array([rows.size for rows in bins], dtype=float)
+    shares = _rising(np.array([right[rows].mean() for rows in bins]), sizes)
+    return Confidence(name, used, np.array([values[name][rows].mean() for rows in bins]), shares)
+
+
+def _rising(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Shares that never fall, with one right and one wrong row added to each step."""
+    risen = isotonic_regression(shares, sample_weight=sizes)
+    step = np.cumsum(np.diff(risen, prepend=risen[0]) > 1e-12)
+    n = np.bincount(step, sizes)[step]
+    return np.asarray(isotonic_regression((risen * n + 1) / (n + 2), sample_weight=sizes))
 
 
 def _area(x: np.ndarray, right: np.ndarray) -> float:

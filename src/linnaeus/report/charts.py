@@ -58,7 +58,8 @@ def figure_bars(comparison: Comparison) -> Chart | None:
         for i, s, _ in numbered(comparison)
     ]
     if comparison.baseline is not None:
-        names, values = zip(*((FIGURES[k], comparison.baseline.values[k]) for k in _KINDS))
+        names = [FIGURES[kind] for kind in _KINDS]
+        values = [comparison.baseline.values[kind] for kind in _KINDS]
         mark = {"symbol": "line-ew", "size": 40, "line": {"width": 2, "color": FAINT}}
         drawn = {"mode": "markers", "marker": mark}
         data.append(_trace("always the same", names, values, "%{x}: %{y:.4f}", **drawn))
