@@ -9,6 +9,9 @@ most. Fold j, which is to hold the share w_j / W of everything, wants
 Where only fractions of a row are still wanted, the fold that is emptiest for its size gets it: so
 for single-label data every fold holds the floor or the ceiling of its share of every label, and
 sizes stay balanced even when most labels are rare. Rows without labels count as one more label.
+
+Rows of one group, such as copies of a text, stay together: a group counts for its number of rows
+and for how often it has each label, and of a label's groups the largest are given away first.
 """
 
 from __future__ import annotations
@@ -30,7 +33,11 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def train_test_split(
-    Y: Any, test_size: float = 0.25, random_state: Any = None, stratify: bool = True
+    Y: Any,
+    test_size: float = 0.25,
+    random_state: Any = None,
+    stratify: bool = True,
+    groups: Any = None,
 ) -> Split:
     """Row numbers of a training and of a test part.
 
@@ -45,6 +52,8 @@ def train_test_split(
         Seed of everything that is drawn.
     stratify : bool, default=True
         Whether both parts have the same share of every label.
+    groups : array-like of int of shape (n_rows,) or None, default=None
+        Rows with the same number stay on one side; None lets every row go alone.
 
     Returns
     -------
@@ -62,15 +71,16 @@ def train_test_split(
             f"a fraction, that leaves rows on both sides."
         )
     rng = check_random_state(random_state)
-    if stratify:
-        in_test = _assign(labels, [n - n_test, n_test], rng) == 1
+    if stratify or groups is not None:
+        used = labels if stratify else labels[:, :0]
+        in_test = _assign_groups(used, groups, [n - n_test, n_test], rng) == 1
     else:
         in_test = np.zeros(n, dtype=bool)
         in_test[rng.permutation(n)[:n_test]] = True
     return np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
 
-def k_folds(Y: Any, k: int = 10, random_state: Any = None) -> list[Split]:
+def k_folds(Y: Any, k: int = 10, random_state: Any = None, groups: Any = None) -> list[Split]:
     """Row numbers (train, test) of each of k stratified folds.
 
     Parameters
@@ -81,13 +91,15 @@ def k_folds(Y: Any, k: int = 10, random_state: Any = None) -> list[Split]:
         Number of folds.
     random_state : int, RandomState instance or None, default=None
         Seed of everything that is drawn.
+    groups : array-like of int of shape (n_rows,) or None, default=None
+        Rows with the same number stay in one fold; None lets every row go alone.
 
     Returns
     -------
     list of tuple
         (train, test) row numbers of each fold, ascending.
     """
-    fold = _folds(Y, k, check_random_state(random_state))
+    fold = _folds(Y, k, check_random_state(random_state), groups)
     return [(np.flatnonzero(fold != j), np.flatnonzero(fold == j)) for j in range(k)]
 
 
@@ -191,33 +203,63 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             yield np.flatnonzero(fold == j)
 
 
-def _folds(Y: Any, k: int, rng: np.random.RandomState | None) -> np.ndarray:
+def _folds(Y: Any, k: int, rng: np.random.RandomState | None, groups: Any = None) -> np.ndarray:
     labels = found(Y)[1]
     if not 2 <= k <= labels.shape[0]:
         raise UserError(
             f"{k} folds were asked for, of {labels.shape[0]} rows. Use at least 2, and at most one "
             f"per row."
         )
-    return _assign(labels, [1] * k, rng)
+    return _assign_groups(labels, groups, [1] * k, rng)
+
+
+def _assign_groups(
+    labels: sp.csr_array, groups: Any, weights: list[int], rng: np.random.RandomState | None
+) -> np.ndarray:
+    """The fold of each row, the same for all rows of a group; None where each goes alone."""
+    if groups is None:
+        return _assign(labels, weights, rng)
+    names, group, size = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    if group.shape != (labels.shape[0],):
+        raise UserError(
+            f"There are {labels.shape[0]} rows, but groups of {group.size}. Give one for each row."
+        )
+    if names.size < len(weights):
+        raise UserError(
+            f"{len(weights)} parts were asked for, but copies of a row stay in one part and only "
+            f"{names.size} of the {group.size} rows are distinct. Use fewer parts."
+        )
+    member = sp.csr_array((np.ones(group.size, dtype=np.int64), (group, np.arange(group.size))))
+    fold = _assign(sp.csr_array(member @ labels.astype(bool)), weights, rng, size)
+    for j in np.flatnonzero(np.bincount(fold, minlength=len(weights)) == 0):
+        fullest = np.flatnonzero(fold == np.bincount(fold).argmax())
+        fold[fullest[size[fullest].argmin()]] = j
+    return np.asarray(fold[group])
 
 
 def _assign(
-    labels: sp.csr_array, weights: list[int], rng: np.random.RandomState | None
+    labels: sp.csr_array,
+    weights: list[int],
+    rng: np.random.RandomState | None,
+    sizes: np.ndarray | None = None,
 ) -> np.ndarray:
     """The fold of each row, by iterative stratification.
 
     weights : how much of everything each fold is to hold, as integers
     rng : for the order of rows and for ties; None takes rows in order and ties to the lower fold
+    sizes : how many rows each stands for, where it is a group; its labels are then counts
     """
     n, n_folds = labels.shape[0], len(weights)
     order = np.arange(n) if rng is None else rng.permutation(n)
     ties = [list(range(n_folds))] * n
     if rng is not None:
         ties = rng.random_sample((n, n_folds)).argsort(axis=1).tolist()
-    sets, rows_of = _by_row_and_label(labels, order)
-    total = sum(weights)
-    wanted = [[len(rows) * w for w in weights] for rows in rows_of]  # in units of 1/total rows
-    size, fold, left = [0] * n_folds, [-1] * n, [len(rows) for rows in rows_of]
+    sizes = np.ones(n, dtype=np.int64) if sizes is None else sizes
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    sets, rows_of, left = _by_row_and_label(labels, order, sizes)
+    total, many = sum(weights), sizes.tolist()
+    wanted = [[count * w for w in weights] for count in left]  # in units of 1/total rows
+    size, fold = [0] * n_folds, [-1] * n
     queue = [(count, label) for label, count in enumerate(left) if count]
     heapq.heapify(queue)
     while queue:
@@ -229,10 +271,10 @@ def _assign(
                 continue
             j = _neediest(wanted[label], size, weights, total, ties[row])
             fold[row] = j
-            size[j] += 1
-            for other in sets[row]:
-                wanted[other][j] -= total
-                left[other] -= 1
+            size[j] += many[row]
+            for other, times in sets[row]:
+                wanted[other][j] -= total * times
+                left[other] -= times
                 if other != label and left[other]:
                     heapq.heappush(queue, (left[other], other))
     return np.array(fold)
@@ -252,19 +294,21 @@ def _neediest(
 
 
 def _by_row_and_label(
-    labels: sp.csr_array, order: np.ndarray
-) -> tuple[list[list[int]], list[list[int]]]:
-    """The labels of each row, and the rows of each label in the order given.
+    labels: sp.csr_array, order: np.ndarray, sizes: np.ndarray
+) -> tuple[list[list[tuple[int, int]]], list[list[int]], list[int]]:
+    """The labels of each row with their counts, the rows of each label in the order given, and how
+    often there is each label.
 
     Rows without labels get one of their own, the last.
     """
-    empty = np.diff(labels.indptr) == 0
-    column = sp.csr_array(empty[:, None])
-    full = sp.csr_array(sp.hstack([labels.astype(bool), column], format="csr"))
+    column = sp.csr_array(np.where(np.diff(labels.indptr) == 0, sizes, 0)[:, None])
+    full = sp.csr_array(sp.hstack([labels, column], format="csr"), dtype=np.int64)
     by_label = sp.csc_array(full[order])
-    sets = [full.indices[a:b].tolist() for a, b in pairwise(full.indptr.tolist())]
+    entries = list(zip(full.indices.tolist(), full.data.tolist(), strict=True))
+    sets = [entries[a:b] for a, b in pairwise(full.indptr.tolist())]
     rows = order[by_label.indices]
-    return sets, [rows[a:b].tolist() for a, b in pairwise(by_label.indptr.tolist())]
+    rows_of = [rows[a:b].tolist() for a, b in pairwise(by_label.indptr.tolist())]
+    return sets, rows_of, np.asarray(full.sum(axis=0)).ravel().tolist()
 
 
 def _draw(labels: sp.csr_array, t: int, rng: np.random.RandomState) -> np.ndarray:

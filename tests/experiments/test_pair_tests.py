@@ -60,15 +60,17 @@ def test_every_pair_is_tested_and_the_better_one_comes_out():
     for pair in comparison.pair_tests:
         assert pair.differences["micro_f1"] > 0
         assert_allclose(pair.permutation.statistic, pair.differences["hierarchical_f1"])
-        for figure, test in (("micro_f1", "sign"), ("macro_f1", "wilcoxon")):
-            assert pair.adjusted[figure] >= getattr(pair, test).pvalue
+        assert set(pair.bootstrap) == {
+            "micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss",
+        }  # fmt: skip
+        assert all(pair.adjusted[figure] >= p for figure, p in pair.bootstrap.items())
     assert comparison.marks("micro_f1") == {"fair": "**", "poor": "**"}
 
 
 def test_equal_methods_do_not_differ():
     comparison = made_up(40)
     good = comparison["good"]
-    (pair,) = pair_tests({"a": good.report, "b": good.report}, {"a": good.rows, "b": good.rows})
+    (pair,) = pair_tests(*(dict.fromkeys("ab", v) for v in (good.report, good.rows, good.draws)))
     assert pair.sign.pvalue == pair.wilcoxon.pvalue == pair.permutation.pvalue == 1.0
     assert set(pair.adjusted.values()) == {1.0}
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from comparisons import NASTY, made_up
 from linnaeus import Taxonomy
@@ -34,12 +35,15 @@ def test_plotly_takes_every_chart(make, comparison):
     json.dumps(chart, allow_nan=False)
 
 
-def test_bars_hold_figures_and_two_standard_errors(comparison):
-    bars = charts.figure_bars(comparison)["data"]
+def test_bars_hold_figures_and_intervals_and_the_constant_answer(comparison):
+    *bars, constant = charts.figure_bars(comparison)["data"]
     assert [bar["name"] for bar in bars] == ["good", "fair", "poor"]
+    assert constant["y"][0] == comparison.baseline.values["micro_f1"]
     good = comparison["good"]
     assert bars[0]["y"] == [good.figures[k] for k in ("micro_f1", "macro_f1", "hierarchical_f1")]
-    assert bars[0]["error_y"]["array"][0] == 2 * good.errors["micro_f1"]
+    high = bars[0]["y"][0] + bars[0]["error_y"]["array"][0]
+    assert_allclose(high, good.intervals["micro_f1"][1])
+    assert len({bar["marker"]["pattern"]["shape"] for bar in bars}) == 3  # ink alone tells them
     assert charts.figure_bars(made_up(noise={"one": 0.1})) is None
 
 

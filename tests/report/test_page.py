@@ -80,7 +80,7 @@ def test_links_within_the_page_lead_somewhere(parsed):
 def test_every_chart_has_its_data(parsed):
     drawn = {v for _, k, v in parsed.attributes if k == "data-chart"}
     assert drawn == {
-        "figures", "levels", "sizes", "map", "calibration", "sweep", "time", "memory",
+        "figures", "levels", "sizes", "map", "calibration", "sweep", "time", "memory", "coverage",
     }  # fmt: skip
     assert {f"data-{name}" for name in drawn} <= set(parsed.ids)
 
@@ -98,7 +98,9 @@ def test_the_page_says_who_is_best_and_what_marks_mean(comparison, parsed):
     said = " ".join("".join(parsed.text).split())
     assert "good is best in micro F1" in said.replace("\u00a0", " ")
     assert "Holm's correction" in said
-    assert "over the 4 folds" in said
+    assert "paired bootstrap of the figure itself" in said and "hard on a method" in said
+    assert "always the same" in said and "95 % interval" in said
+    assert "a forest of 2 trees" in said
     assert "odd: It takes one label per row" in said
     assert "linnaeus compare made-up" in said
     assert "12 kB" in said and "1.0e-04" in said

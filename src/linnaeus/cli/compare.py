@@ -184,7 +184,7 @@ def _numbers(option: str, text: str, kind: Callable[[str], _Number]) -> list[_Nu
 
 
 def present(comparison: Comparison, report: Path | None, console: Console | None = None) -> None:
-    """The table, the verdict, the failures, and where the report is."""
+    """The verdict, the table, the failures, and where the report is."""
     from linnaeus.experiments import verdict
 
     if console is None:
@@ -193,15 +193,15 @@ def present(comparison: Comparison, report: Path | None, console: Console | None
         console = Console(highlight=False, soft_wrap=True)
     if comparison.ranked:
         console.width = max(console.width, 100)
-        console.print(f"{comparison.setting.data}: {comparison.setting}", markup=False)
-        console.print(_table(comparison))
-        console.print(
-            "bold: the best; ± one standard error; worse than the best by more than chance: "
-            "* p < 5 %, ** p < 1 %",
-            style="dim",
-        )
         for sentence in verdict(comparison):
             console.print(sentence, markup=False)
+        console.print(f"\n{comparison.setting.data}: {comparison.setting}", markup=False)
+        console.print(_table(comparison))
+        console.print(
+            "bold: the best; ± one standard error; * p < 5 %, ** p < 1 %: the figure itself is "
+            "worse than the best's, by the paired bootstrap over rows, corrected for all pairs",
+            style="dim",
+        )
     for result in comparison.failed:
         console.print(f"{result.name}: {result.error}", markup=False, style="red")
     if report is not None:
@@ -213,9 +213,11 @@ def _table(comparison: Comparison) -> Table:
     from rich.text import Text
 
     from linnaeus.experiments import FIGURES
+    from linnaeus.experiments.comparison import COSTS, baseline_cells, cost_cells
 
-    table = Table("method", box=None, pad_edge=False)
-    for title in (*FIGURES.values(), "CPU s"):
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for title in (*FIGURES.values(), *COSTS):
         table.add_column(title, justify="right", no_wrap=True)
     marks = {figure: comparison.marks(figure) for figure in FIGURES}
     best = {figure: comparison.best(figure).figures[figure] for figure in FIGURES}
@@ -228,5 +230,7 @@ def _table(comparison: Comparison) -> Table:
             )
             for figure, value in s.figures.items()
         ]
-        table.add_row(s.name, *cells, "-" if s.cost is None else f"{s.cost.cpu_seconds:,.2f}")
+        table.add_row(s.name, *cells, *cost_cells(s))
+    if comparison.baseline is not None:
+        table.add_row(*baseline_cells(comparison.baseline), style="dim")
     return table

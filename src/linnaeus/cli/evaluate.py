@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,6 +60,8 @@ def evaluate(
     print_skipped(found.part.skipped)
     if not (quiet or json):
         print_notes(found.part.notes)
+    if found.seen is not None and found.seen.rows:
+        print(f"Warning: {found.seen}", file=sys.stderr)
     if plot is not None:
         (found.report if found.sweep is None else found.sweep).plot(plot)
     if report is not None:
@@ -68,7 +71,9 @@ def evaluate(
     if json:
         print_json(found.to_dict())
         return
-    print(found.report)
+    print(f"{found.verdict}\n\n{found.report}")
+    if found.coverage is not None:
+        print(f"\nFor linnaeus predict --min-confidence, on these rows:\n{found.coverage}")
     if found.sweep is not None:
         print(f"\n{found.sweep}")
     for what, file in (("picture", plot), ("report", report)):

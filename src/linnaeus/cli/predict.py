@@ -28,6 +28,7 @@ def predict(
     output: Annotated[Path, option("predict.output")],
     part: Part = "test",
     top: Annotated[int, option("predict.top")] = 0,
+    min_confidence: Annotated[float | None, option("predict.min_confidence")] = None,
     rule: Rule = None,
     format: Annotated[str | None, option("predict.format")] = None,
     skip_bad: SkipBad = False,
@@ -43,6 +44,9 @@ def predict(
     probabilities if the method has them. Rows are read and written in blocks and keep their
     order, so files can have any size.
     [bold]linnaeus predict model new.csv -o labelled.jsonl --top 5[/bold]
+
+    [bold]--min-confidence 0.8[/bold] adds how sure the model is of each row, and marks the rows
+    that a person should see. [bold]linnaeus evaluate[/bold] shows what a number keeps.
     """
     from linnaeus import workflow
 
@@ -50,8 +54,7 @@ def predict(
     with rate(quiet or json, total) as told:
         done = workflow.predict(
             model, data, output, part=part, format=format, top=top, rule=rule, skip_bad=skip_bad,
-            options=options,
-            told=told,
+            options=options, min_confidence=min_confidence, told=told,
         )  # fmt: skip
     print_skipped(done.skipped)
     if not (quiet or json):
@@ -61,3 +64,8 @@ def predict(
     else:
         speed = done.rows / done.seconds if done.seconds > 0 else 0.0
         print(f"{done.rows:,} rows in {done.seconds:.1f} s ({speed:,.0f} per second): {done.path}")
+        if done.review is not None:
+            print(
+                f"{done.review:,} rows are marked for review: the model is less than "
+                f"{min_confidence:g} sure of them."
+            )

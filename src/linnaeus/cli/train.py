@@ -78,13 +78,21 @@ def present(done: Trained) -> None:
     from rich.console import Console
     from rich.markup import escape
 
+    from linnaeus.taxonomy.diagnose import shape_of
+
     console = Console(highlight=False, soft_wrap=True)
+    shape = shape_of(done.model.taxonomy)
     about, data = done.model.about, done.model.about["data"]
     console.print(
         f"[bold]Data[/bold]      {data['rows']:,} rows, {data['features']:,} features, "
-        f"{data['classes']:,} classes in a {'tree' if data['tree'] else 'DAG'} of "
+        f"{data['classes']:,} classes in a {'flat list' if shape == 'flat' else shape} of "
         f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels per row"
     )
+    if data["copies"]:
+        console.print(
+            f"          {data['copies']:,} rows are copies of others; where rows are held out, "
+            f"copies stay together"
+        )
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
     line(console, "Method", about["method"], f"{about['why']}{_gap(about['certificate'])}")
     rule = about["rule"]

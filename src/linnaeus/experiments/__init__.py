@@ -27,7 +27,7 @@ every division of the rows makes its features, and `measure` says what a piece o
 from linnaeus.experiments.best_c import WIDE_CS, CPath, c_path, with_best_C
 from linnaeus.experiments.bootstrap import Spread, f1_spread, spread_of_sums
 from linnaeus.experiments.comparing import compare, judge_model
-from linnaeus.experiments.comparison import Comparison, Setting, verdict
+from linnaeus.experiments.comparison import Comparison, Setting
 from linnaeus.experiments.cost import Cost, measure
 from linnaeus.experiments.divisions import Examples
 from linnaeus.experiments.grid import Space, make_space, parse_grid
@@ -43,8 +43,10 @@ from linnaeus.experiments.named_methods import (
 from linnaeus.experiments.pair_tests import GroupTest, PairTest, holm, stars
 from linnaeus.experiments.ranking_study import METRICS, PairedTest, RankingStudy, paired_test
 from linnaeus.experiments.rankings import cross_validate_ranking, held_out_ranking, per_class_study
+from linnaeus.experiments.resampling import Draws, draw_figures, paired_pvalue
 from linnaeus.experiments.tuned import Tuned, setting_words
 from linnaeus.experiments.tuning import tune
+from linnaeus.experiments.verdict import evaluation_verdict, verdict
 
 __all__ = [
     "FIGURES",
@@ -55,6 +57,7 @@ __all__ = [
     "CPath",
     "Comparison",
     "Cost",
+    "Draws",
     "Examples",
     "GroupTest",
     "LabelSetResult",
@@ -72,6 +75,8 @@ __all__ = [
     "c_path",
     "compare",
     "cross_validate_ranking",
+    "draw_figures",
+    "evaluation_verdict",
     "f1_spread",
     "held_out_ranking",
     "holm",
@@ -79,6 +84,7 @@ __all__ = [
     "label_set_study",
     "make_space",
     "measure",
+    "paired_pvalue",
     "paired_test",
     "parse_grid",
     "parse_methods",

@@ -19,6 +19,7 @@ from linnaeus.decisions import InstanceCut
 from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Step
 from linnaeus.experiments.named_methods import NamedMethod
+from linnaeus.io.copies import Copies
 from linnaeus.metrics import micro_f1
 from linnaeus.splits import k_folds
 from linnaeus.taxonomy import Taxonomy
@@ -103,7 +104,7 @@ def c_path(
         raise UserError(f"Cs is {values.tolist()}. Give at least one positive value.")
     y = y if sp.issparse(y) else np.asarray(y)
     X = X if sp.issparse(X) else np.asarray(X)
-    folds = k_folds(y, cv, random_state)
+    folds = k_folds(y, cv, random_state, Copies.of(X).groups)
     scores = np.empty((len(folds), values.size))
     for f, (train, test) in enumerate(folds):
         model = reusing(estimator)

@@ -24,6 +24,8 @@ from linnaeus.experiments.divisions import Division, Examples, Step, fit_all, re
 from linnaeus.experiments.method_result import Answers, MethodResult, judge
 from linnaeus.experiments.named_methods import NamedMethod, onto, parse_methods
 from linnaeus.io.collection import Collection, Part
+from linnaeus.io.copies import Copies
+from linnaeus.metrics.baseline import Frequencies, baseline
 from linnaeus.model import Model, inputs_of, train
 from linnaeus.splits import Split, k_folds
 from linnaeus.taxonomy import Taxonomy
@@ -105,7 +107,9 @@ def compare(
         collection.name, folds or 0, len(splits[0][0]), len(judged), trainer.kind,
         trainer.feature_seconds, seed, jobs,
     )  # fmt: skip
-    return Comparison(taxonomy, setting, results, _closed(taxonomy, judged), closed)
+    known = Frequencies.of(taxonomy, examples.part.labels)
+    best = baseline(judged.labels, taxonomy, known)
+    return Comparison(taxonomy, setting, results, _closed(taxonomy, judged), closed, best)
 
 
 def _result(
@@ -156,14 +160,16 @@ def judge_model(model: Model, part: Part, name: str = "", data: str = "") -> Com
     kind = str(told.get("features", {}).get("kind", ""))
     setting = Setting(data, 0, n_train, len(part), kind, 0.0, seed, 1)
     closed = _closed(model.taxonomy, part)
-    return Comparison(model.taxonomy, setting, (result,), closed, model.train_counts)
+    known = model.frequencies
+    best = None if known is None else baseline(part.labels, model.taxonomy, known)
+    return Comparison(model.taxonomy, setting, (result,), closed, model.train_counts, best)
 
 
 def _splits(collection: Collection, folds: int | None, seed: int) -> tuple[Part, list[Split]]:
     """The part that is judged, and row numbers (train, judged) of every division."""
     part = collection.part("train")
     if folds is not None:
-        return part, k_folds(collection.Y("train"), folds, seed)
+        return part, k_folds(collection.Y("train"), folds, seed, Copies.of(inputs_of(part)).groups)
     if collection.test is None:
         raise UserError(
             f"{collection.name} has no test part to be judged by. Use folds, such as folds=5."
@@ -242,4 +248,5 @@ def _answers(model: Model, taxonomy: Taxonomy, X: Any, rows: np.ndarray, cost: A
     seconds = time.perf_counter() - start
     sets = onto(taxonomy, model.taxonomy, decided)
     proba = np.asarray(model.estimator.class_probabilities(X)) if model.has_probabilities else None
-    return Answers.of(model, rows, sets, scores, proba, seconds, cost)
+    sure = model.confidence(X, scores)
+    return Answers.of(model, rows, sets, scores, proba, seconds, cost, sure)

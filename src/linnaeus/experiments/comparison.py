@@ -12,20 +12,16 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.experiments.method_result import FIGURES, LESS_IS_BETTER, MethodResult
-from linnaeus.experiments.pair_tests import (
-    TESTS,
-    GroupTest,
-    PairTest,
-    group_tests,
-    pair_tests,
-    stars,
-)
+from linnaeus.experiments.pair_tests import GroupTest, PairTest, group_tests, pair_tests, stars
+from linnaeus.experiments.verdict import verdict
+from linnaeus.metrics.baseline import Baseline
 from linnaeus.metrics.display import table
 from linnaeus.metrics.report import plain_dict
 from linnaeus.metrics.sets import BINS
 from linnaeus.taxonomy import Taxonomy
 
-LEVEL = 0.05  # of significance
+COSTS = ("CPU s", "MB")  # of a fit
+CONSTANT = "always the same"  # how the baseline is called among the methods
 
 
 @dataclass(frozen=True)
@@ -86,6 +82,10 @@ class Comparison:
         True label sets, closed.
     train_counts : ndarray of int of shape (n_nodes,)
         Training rows of every node.
+    baseline : Baseline or None
+        What always answering the same would reach, where the training labels are known.
+    seen : str
+        A warning about rows that were learned from and judged by, where there are some.
     """
 
     taxonomy: Taxonomy
@@ -93,6 +93,8 @@ class Comparison:
     results: tuple[MethodResult, ...]
     truth: sp.csr_array = field(repr=False)
     train_counts: np.ndarray = field(repr=False)
+    baseline: Baseline | None = None
+    seen: str = ""
 
     def __getitem__(self, name: str) -> MethodResult:
         for result in self.results:
@@ -147,11 +149,12 @@ class Comparison:
         return pair_tests(
             {s.name: s.report for s in self.ranked if s.report is not None},
             {s.name: s.rows for s in self.ranked if s.rows is not None},
+            {s.name: s.draws for s in self.ranked if s.draws is not None},
             self.setting.seed,
         )
 
     def pvalue(self, a: str, b: str, figure: str) -> float:
-        """The corrected p-value of a difference between two methods.
+        """The p-value of a difference between two methods: paired bootstrap, corrected after Holm.
 
         Parameters
         ----------
@@ -180,7 +183,7 @@ class Comparison:
         dict of str to str
             Stars by method.
         """
-        if figure not in TESTS or not self.ranked:
+        if not self.ranked:
             return {}
         best = self.best(figure).name
         return {
@@ -215,8 +218,9 @@ class Comparison:
         return {s.name: s.predicted for s in self.ranked if s.predicted is not None}
 
     def __str__(self) -> str:
-        heads = ["method", *FIGURES.values(), "CPU s"]
+        heads = ["method", *FIGURES.values(), *COSTS]
         rows = [[s.name, *cells(self, s)] for s in self.ranked]
+        rows += [baseline_cells(self.baseline)] if rows and self.baseline is not None else []
         lines = [table(heads, rows)] if rows else []
         lines += [f"{s.name}: {s.error}" for s in self.failed]
         return "\n".join(lines)
@@ -233,7 +237,9 @@ class Comparison:
         return plain_dict(
             {
                 "setting": vars(self.setting),
+                "verdict": verdict(self),
                 "best": known,
+                "baseline": None if self.baseline is None else self.baseline.to_dict(),
                 "methods": {s.name: s.to_dict() for s in self.results},
                 "tests": [pair.to_dict() for pair in self.pair_tests],
                 "level_tests": [pair.to_dict() for pair in self.level_tests],
@@ -243,98 +249,21 @@ class Comparison:
 
 
 def cells(comparison: Comparison, result: MethodResult) -> list[str]:
-    """The figures of a method as text, with standard errors and marks."""
+    """The figures of a method as text, with standard errors and marks; what it cost."""
     out = [
         f"{value:.4f} ±{result.errors[figure]:.4f}{comparison.marks(figure).get(result.name, '')}"
         for figure, value in result.figures.items()
     ]
-    return [*out, "-" if result.cost is None else f"{result.cost.cpu_seconds:,.2f}"]
+    return [*out, *cost_cells(result)]
 
 
-# -- in a few sentences -----------------------------------------------------------------------
+def cost_cells(result: MethodResult) -> list[str]:
+    """CPU seconds and memory of a fit."""
+    if result.cost is None:
+        return ["not measured"] * len(COSTS)
+    return [f"{result.cost.cpu_seconds:,.2f}", f"{result.cost.memory_bytes / 1e6:,.1f}"]
 
 
-def verdict(comparison: Comparison) -> list[str]:
-    """Who is best, in what, by how much, at what price; and who has no result.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What `compare` gave.
-
-    Returns
-    -------
-    list of str
-    """
-    if not comparison.ranked:
-        return ["No method has a result."]
-    leaders: dict[str, list[str]] = {}
-    for figure in TESTS:
-        leaders.setdefault(comparison.best(figure).name, []).append(figure)
-    out = [_lead(comparison, name, figures) for name, figures in leaders.items()]
-    if len(comparison.ranked) > 1:
-        out += [text for text in (_bargain(comparison),) if text]
-    if comparison.failed:
-        names = _listed([s.name for s in comparison.failed])
-        out.append(f"{names} {'has' if len(comparison.failed) == 1 else 'have'} no result.")
-    return out
-
-
-def _lead(comparison: Comparison, name: str, figures: list[str]) -> str:
-    """The sentence on a method that is best in some figures."""
-    if len(comparison.ranked) == 1:
-        values = [_value(comparison[name], figure) for figure in figures]
-        return f"{name} reaches {_listed(values)}."
-    values = [_value(comparison[name], figure, "{} ({})") for figure in figures]
-    return f"{name} is best in {_listed(values)}; {_proof(comparison, name, figures[0])}."
-
-
-def _proof(comparison: Comparison, name: str, figure: str) -> str:
-    """Whom a method beats by more than chance in a figure, and whom not."""
-    rivals = sorted(
-        (s for s in comparison.ranked if s.name != name), key=lambda s: -s.figures[figure]
-    )
-    p = {s.name: comparison.pvalue(name, s.name, figure) for s in rivals}
-    even = [other for other in p if p[other] >= LEVEL]
-    what = f" in {FIGURES[figure]}"
-    if not even:
-        worst = max(p.values())
-        who = f"than {rivals[0].name}" if len(rivals) == 1 else "than every other method"
-        return f"significantly better{what} {who} ({_p(worst)})"
-    close = [f"{other} ({_p(p[other])})" for other in even[:3]]
-    more = [f"{len(even) - 3} more"] if len(even) > 3 else []
-    return f"not significantly better{what} than {_listed(close + more)}"
-
-
-def _bargain(comparison: Comparison) -> str:
-    """A method that costs far less than the best and is nearly as good."""
-    best = comparison.best()
-    timed = [s for s in comparison.ranked if s.cost is not None and s.cost.cpu_seconds > 0]
-    if best.cost is None or not timed:
-        return ""
-    fast = min(timed, key=lambda s: s.cost.cpu_seconds if s.cost else 0.0)
-    assert fast.cost is not None
-    times = best.cost.cpu_seconds / fast.cost.cpu_seconds
-    if fast is best:
-        return f"{best.name} also trains fastest ({fast.cost.cpu_seconds:.2g} s of CPU time)."
-    if times < 1.5:
-        return ""
-    loss = best.figures["micro_f1"] - fast.figures["micro_f1"]
-    return (
-        f"{fast.name} trains fastest, {times:.1f} times as fast as {best.name}, for {loss:.3f} "
-        f"less micro F1."
-    )
-
-
-def _value(result: MethodResult, figure: str, form: str = "{} {}") -> str:
-    value, error = result.figures[figure], result.errors[figure]
-    return form.format(FIGURES[figure], f"{value:.3f} ± {error:.3f}")
-
-
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
-
-
-def _listed(texts: list[str]) -> str:
-    """Several texts as an enumeration."""
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+def baseline_cells(found: Baseline) -> list[str]:
+    """The line of the constant answer in a table of methods: it costs nothing."""
+    return [CONSTANT, *(f"{found.values[figure]:.4f}" for figure in FIGURES), "0", "0"]

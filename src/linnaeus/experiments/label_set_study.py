@@ -13,6 +13,10 @@ from linnaeus.metrics import Report, SignTest, WilcoxonTest
 from linnaeus.metrics.display import daggers, table
 
 FIGURES = ("micro_f1", "macro_f1", "hierarchical_f1", "hierarchical_macro_f1")
+TESTED = (
+    "† p < 5 %, †† p < 1 %, two-sided: sign test over the decisions that only one of the two has\n"
+    "right (who gives more labels takes more of them), Wilcoxon's test over the F1 of the classes"
+)
 HEADS = ("micro F1", "macro F1", "hier. F1", "hier. macro")
 
 
@@ -134,8 +138,11 @@ class LabelSetStudy:
         -------
         str
         """
+        heads = ["method", *HEADS, "C", "CPU s"]
         rows = [[str(name), *_cells(out)] for name, out in self.results.items()]
-        parts = [table(["method", *HEADS, "C", "CPU s"], rows)]
+        if all(out.C is None for out in self.results.values()):  # none has one
+            heads, *rows = [[*row[:-2], row[-1]] for row in (heads, *rows)]
+        parts = [table(heads, rows)]
         why = [
             f"{name}: {out.error or out.not_applicable}"
             for name, out in self.results.items()
@@ -146,7 +153,7 @@ class LabelSetStudy:
         if self.tests:
             cells = [[f"{t.method} against {t.baseline}", *_test_cells(t)] for t in self.tests]
             heads = ["", "micro F1", "p, sign test", "macro F1", "p, Wilcoxon"]
-            parts += [table(heads, cells), "† p < 5 %, †† p < 1 %, two-sided"]
+            parts += [table(heads, cells), TESTED]
         return "\n\n".join(parts)
 
     def __str__(self) -> str:
@@ -179,13 +186,13 @@ def _against(name: Any, baseline: Any, mine: Report, theirs: Report) -> Baseline
 
 def _cells(out: LabelSetResult) -> list[str]:
     if out.report is None:
-        return ["error" if out.error else "NA"] * len(HEADS) + ["", ""]
+        return ["error" if out.error else "NA"] * len(HEADS) + ["-", "-"]
     spread = {} if out.spread is None else out.spread._asdict()
     cells = [
         f"{value:.4f}" + (f" ±{spread[name]:.4f}" if name in spread else "")
         for name, value in out.figures.items()
     ]
-    cost = "" if out.C is None else f"{out.C:g}"
+    cost = "-" if out.C is None else f"{out.C:g}"
     return [*cells, cost, f"{out.choose_seconds + out.fit_seconds:,.1f}"]
 
 

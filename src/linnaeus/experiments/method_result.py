@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.experiments.bootstrap import f1_spread
 from linnaeus.experiments.cost import Cost, array_bytes, mean_cost
 from linnaeus.experiments.mistakes import Confusion, Errors, Mistake, confusions, mistakes
 from linnaeus.experiments.pair_tests import RowCounts
+from linnaeus.experiments.resampling import Draws, draw_figures
 from linnaeus.io.collection import Part
 from linnaeus.metrics import Calibration, Report, calibration, evaluate
+from linnaeus.metrics.coverage import Coverage, coverage
 from linnaeus.metrics.inputs import Pair
 from linnaeus.metrics.report import plain_dict
 from linnaeus.metrics.sweep import Sweep, sweep
@@ -28,7 +29,6 @@ FIGURES = {
     "zero_one_loss": "zero-one loss",
 }
 LESS_IS_BETTER = frozenset({"zero_one_loss"})
-N_DRAWS = 1000  # of test rows, for standard errors
 
 
 class Answers(NamedTuple):
@@ -46,17 +46,19 @@ class Answers(NamedTuple):
     why: str  # this rule
     gap: float | None
     model_bytes: int
+    confidence: np.ndarray | None = None  # in each row
 
     @classmethod
     def of(
         cls, model: Model, rows: np.ndarray, sets: sp.csr_array, scores: np.ndarray,
         probabilities: np.ndarray | None, seconds: float, cost: Cost | None,
+        confidence: np.ndarray | None = None,
     ) -> Answers:  # fmt: skip
         told, proof = model.about.get("rule", {}), model.about.get("certificate", {})
         return cls(
             rows, sets, scores, model.columns, probabilities, model.closed, seconds, cost,
             model.rule_name, str(told.get("why", "")), proof.get("gap"),
-            array_bytes(model.estimator),
+            array_bytes(model.estimator), confidence,
         )  # fmt: skip
 
 
@@ -102,6 +104,10 @@ class MethodResult:
         Predicted label sets, closed.
     rows : object
         Counts of every row, for tests.
+    draws : Draws or None
+        The figures of rows drawn again, for intervals and tests.
+    coverage : Coverage or None
+        What confidence in rows is worth, where the method has one.
     """
 
     name: str
@@ -122,11 +128,18 @@ class MethodResult:
     sweep: Sweep | None = None
     predicted: sp.csr_array | None = field(default=None, repr=False)
     rows: RowCounts | None = field(default=None, repr=False)
+    draws: Draws | None = field(default=None, repr=False)
+    coverage: Coverage | None = None
 
     @property
     def figures(self) -> dict[str, float]:
         """The values by which methods are ranked; none without a result."""
         return {} if self.report is None else {name: float(self.report[name]) for name in FIGURES}
+
+    @property
+    def intervals(self) -> dict[str, list[float]]:
+        """From where to where the figures lie in 95 % of the draws."""
+        return {} if self.draws is None else self.draws.intervals()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data.
@@ -142,6 +155,7 @@ class MethodResult:
             "parameters": self.parameters,
             **self.figures,
             "standard_error": self.errors,
+            "intervals": self.intervals,
             "folds": self.folds,
             "cost": None if self.cost is None else self.cost._asdict(),
             "rows_per_second": self.rows_per_second,
@@ -153,6 +167,7 @@ class MethodResult:
             "mistakes": [_plain_mistake(row) for row in self.mistakes],
             "report": self.report.to_dict(),
             "sweep": None if self.sweep is None else self.sweep.to_dict(),
+            "coverage": None if self.coverage is None else self.coverage.to_dict(),
         }
         return plain_dict(own)
 
@@ -176,13 +191,14 @@ def judge(
     report = evaluate(truth, sets, taxonomy, scores, train_counts=train_counts, classes=columns)
     wrong = Errors.of(taxonomy, closed, sets)
     folds = _fold_values(taxonomy, truth, answers) if len(answers) > 1 else {}
+    draws = draw_figures(report.own, Pair(closed, sets), seed)
     costs = [a.cost for a in answers if a.cost is not None]
     seconds = sum(a.seconds for a in answers)
     return MethodResult(
         name=name,
         parameters=parameters,
         report=report,
-        errors=_fold_errors(folds) if folds else _test_errors(report, closed, sets, seed),
+        errors=_fold_errors(folds) if folds else {name: draws.error(name) for name in FIGURES},
         folds=folds,
         cost=mean_cost(costs) if costs else None,
         rows_per_second=len(part) / max(seconds, 1e-9),
@@ -196,6 +212,8 @@ def judge(
         sweep=sweep(closed, scores, taxonomy, columns, decided=report, lifted=True),
         predicted=sets,
         rows=RowCounts.of(closed, sets),
+        draws=draws,
+        coverage=_covered(answers, order, report),
     )
 
 
@@ -244,16 +262,11 @@ def _fold_errors(folds: dict[str, list[float]]) -> dict[str, float]:
     return {name: float(np.std(v, ddof=1) / np.sqrt(len(v))) for name, v in folds.items()}
 
 
-def _test_errors(
-    report: Report, closed: sp.csr_array, sets: sp.csr_array, seed: int
-) -> dict[str, float]:
-    """The bootstrap over test rows; of a share, its binomial standard error."""
-    wrong, n = float(report["zero_one_loss"]), closed.shape[0]
-    return {
-        **f1_spread(report.own, N_DRAWS, seed)._asdict(),
-        "hierarchical_f1": f1_spread(Pair(closed, sets), N_DRAWS, seed).micro_f1,
-        "zero_one_loss": float(np.sqrt(wrong * (1 - wrong) / n)),
-    }
+def _covered(answers: Sequence[Answers], order: np.ndarray, report: Report) -> Coverage | None:
+    parts = [a.confidence for a in answers if a.confidence is not None]
+    if len(parts) < len(answers):
+        return None
+    return coverage(np.concatenate(parts)[order], report.own)
 
 
 def _named(rules: list[str]) -> str:

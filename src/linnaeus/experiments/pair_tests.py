@@ -1,8 +1,10 @@
 """Is one method better than another, or is it chance? Every pair, and every level and size.
 
-    micro F1          sign test over the decisions that only one of the two has right
-    macro F1          Wilcoxon's test over the F1 of the classes
-    hierarchical F1   permutation test over what each row adds to the difference
+    bootstrap     would the figure itself still differ with other rows? (any figure; the stars)
+    sign          of the decisions that only one of the two has right, does each have half? Whoever
+                  gives more labels takes more such decisions, right and wrong
+    wilcoxon      is the F1 of a class as often and as far higher as lower?
+    permutation   do the rows add to the difference in hierarchical F1 as often as they take away?
 
 With h_i the right labels of row i and s_i its true and predicted labels together, on closures,
 F = 2 sum h_i / sum s_i. Between two methods a and b, with F half-way between their F1,
@@ -24,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.experiments.resampling import Draws, paired_pvalue
 from linnaeus.metrics import (
     PermutationTest,
     Report,
@@ -37,7 +40,11 @@ from linnaeus.metrics import (
 from linnaeus.metrics.counts import count, micro, prf
 from linnaeus.metrics.inputs import Pair
 
-TESTS = {"micro_f1": "sign", "macro_f1": "wilcoxon", "hierarchical_f1": "permutation"}
+TESTS = {  # besides the bootstrap: of what each is a test
+    "sign": "decisions that only one has right",
+    "wilcoxon": "F1 of each class",
+    "permutation": "what each row adds to hierarchical F1",
+}
 _SIGNS = 100_000_000  # drawn for one permutation test at most, about a second's worth
 _DRAWS = (1_999, 9_999)
 
@@ -69,7 +76,9 @@ class PairTest(NamedTuple):
     second : str
         The second method.
     differences : dict of str to float
-        First less second, by metric.
+        First less second, by figure.
+    bootstrap : dict of str to float
+        P-values of the paired bootstrap, by figure.
     sign : SignTest
         Over decisions.
     wilcoxon : WilcoxonTest
@@ -77,12 +86,13 @@ class PairTest(NamedTuple):
     permutation : PermutationTest
         Over the rows.
     adjusted : dict of str to float
-        P-values after Holm, by metric.
+        Those of the bootstrap after Holm, by figure.
     """
 
     first: str
     second: str
     differences: dict[str, float]
+    bootstrap: dict[str, float]
     sign: SignTest
     wilcoxon: WilcoxonTest
     permutation: PermutationTest
@@ -96,7 +106,7 @@ class PairTest(NamedTuple):
         dict
             Plain numbers, texts, lists and dicts, fit for JSON.
         """
-        tests = {name: getattr(self, name)._asdict() for name in TESTS.values()}
+        tests = {name: getattr(self, name)._asdict() for name in TESTS}
         return self._asdict() | tests
 
 
@@ -145,29 +155,34 @@ class GroupTest(NamedTuple):
 
 
 def pair_tests(
-    reports: Mapping[str, Report], rows: Mapping[str, RowCounts], seed: int = 0
+    reports: Mapping[str, Report],
+    rows: Mapping[str, RowCounts],
+    draws: Mapping[str, Draws],
+    seed: int = 0,
 ) -> tuple[PairTest, ...]:
     """Every two methods, in the order given."""
     found = [
-        _pair_test(a, b, reports[a], reports[b], rows[a], rows[b], seed)
+        _pair_test(a, b, (reports[a], reports[b]), (rows[a], rows[b]), (draws[a], draws[b]), seed)
         for a, b in combinations(reports, 2)
     ]
-    adjusted = {
-        metric: holm([getattr(pair, test).pvalue for pair in found])
-        for metric, test in TESTS.items()
-    }
+    figures = found[0].bootstrap if found else ()
+    adjusted = {figure: holm([pair.bootstrap[figure] for pair in found]) for figure in figures}
     return tuple(
-        pair._replace(adjusted={metric: float(p[i]) for metric, p in adjusted.items()})
+        pair._replace(adjusted={figure: float(p[i]) for figure, p in adjusted.items()})
         for i, pair in enumerate(found)
     )
 
 
 def _pair_test(
-    a: str, b: str, mine: Report, theirs: Report, x: RowCounts, y: RowCounts, seed: int
-) -> PairTest:
-    tests = mine.compare(theirs)
-    differences = {metric: float(mine[metric] - theirs[metric]) for metric in TESTS}
-    return PairTest(a, b, differences, tests.micro, tests.macro, _permutation(x, y, seed), {})
+    a: str, b: str, reports: tuple[Report, Report], rows: tuple[RowCounts, RowCounts],
+    draws: tuple[Draws, Draws], seed: int,
+) -> PairTest:  # fmt: skip
+    tests = reports[0].compare(reports[1])
+    figures = draws[0].values
+    differences = {name: float(reports[0][name] - reports[1][name]) for name in figures}
+    drawn = {name: paired_pvalue(*draws, name) for name in figures}
+    permutation = _permutation(*rows, seed)
+    return PairTest(a, b, differences, drawn, tests.micro, tests.macro, permutation, {})
 
 
 def _permutation(a: RowCounts, b: RowCounts, seed: int) -> PermutationTest:

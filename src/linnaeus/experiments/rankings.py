@@ -23,7 +23,9 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Division, Examples, counting, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.experiments.ranking_study import METRICS, RankingStudy
+from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array, parse, plain_names, to_lists
+from linnaeus.model import inputs_of
 from linnaeus.splits import Split, at_most_per_class, k_folds, t_per_class
 from linnaeus.taxonomy import Taxonomy
 
@@ -87,7 +89,7 @@ def cross_validate_ranking(
         rows = np.arange(data.Y.shape[0])
         if at_most is not None:
             rows = at_most_per_class(data.Y, at_most, random_state)
-        parts = k_folds(data.Y[rows], int(folds), random_state)
+        parts = k_folds(data.Y[rows], int(folds), random_state, data.groups(rows))
         splits = [(rows[train], rows[test]) for train, test in parts]
     elif at_most is not None:
         raise UserError("at_most is given with folds of your own. Leave out rows in the folds.")
@@ -249,6 +251,12 @@ class RankedRows(NamedTuple):
             else:
                 X, X_test = (_safe_indexing(self.X, rows) for rows in (train, test))
                 yield Division(train, test, X, X_test)
+
+    def groups(self, rows: np.ndarray) -> np.ndarray | None:
+        """The groups of copies of some rows."""
+        inputs = inputs_of(self.X.part) if isinstance(self.X, Examples) else self.X
+        found = Copies.of(inputs).groups
+        return None if found is None else found[rows]
 
     def labels(self, rows: np.ndarray, as_indicator: bool = False) -> Any:
         """The labels of some rows by name, or as an indicator over the classes."""

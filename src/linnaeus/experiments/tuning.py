@@ -22,6 +22,7 @@ from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.io.collection import Part
+from linnaeus.io.copies import Copies
 from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import choose_method, inputs_of, train
 from linnaeus.model.features import choose_features
@@ -113,7 +114,7 @@ def tune(
     chosen = choose_method(method, part, taxonomy, several)
     fixed, own = chosen.parameters | dict(parameters or {}), dict(feature_parameters or {})
     kind, space = _space(part, chosen.method, several, features, grid, fixed, own)
-    splits = held_out_splits(y, folds, seed)
+    splits = held_out_splits(y, folds, seed, Copies.of(inputs_of(part)).groups)
     about = _about(part, taxonomy, chosen.method, fixed, kind, own, space, len(splits), seed)
     kept = Journal(journal, about, fresh)
     older = set(kept.done)

@@ -24,6 +24,7 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.induction import shape
 from linnaeus.induction.classes import memberships
 from linnaeus.induction.distances import Callback
+from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array
 from linnaeus.splits import k_folds
 from linnaeus.taxonomy import Taxonomy
@@ -133,7 +134,7 @@ def cross_confusion(
     one_each = getattr(y, "ndim", 1) == 1 and (np.diff(Y.indptr) == 1).all()
     target = name_array(classes)[Y.indices] if one_each else Y
     N = np.zeros((len(classes),) * 2)
-    folds = k_folds(Y, cv, random_state)
+    folds = k_folds(Y, cv, random_state, Copies.of(X).groups)
     for f, (train, test) in enumerate(folds):
         model = clone(estimator).fit(_safe_indexing(X, train), target[train])
         predicted = model.predict(_safe_indexing(X, test))

@@ -19,7 +19,11 @@ Writer = Callable[[Iterable[dict[str, Any]]], None]
 
 @contextmanager
 def open_writer(
-    target: str | Path, format: str | None, probabilities: bool, top: int
+    target: str | Path,
+    format: str | None,
+    probabilities: bool,
+    top: int,
+    confidence: bool = False,
 ) -> Iterator[Writer]:
     """A function that writes records; the file appears under its name when all are written.
 
@@ -33,6 +37,8 @@ def open_writer(
         Whether records hold probabilities.
     top : int
         How many of the highest-ranked labels records hold.
+    confidence : bool, default=False
+        Whether records hold confidence and review.
 
     Yields
     ------
@@ -47,7 +53,7 @@ def open_writer(
             f"{', '.join(f'.{name}' for name in FORMATS)}, or one of these with --format."
         )
     if format == "parquet":
-        with _parquet(target, probabilities, top) as write:
+        with _parquet(target, probabilities, top, confidence) as write:
             yield write
         return
     with atomic_write(target) as handle:
@@ -56,13 +62,13 @@ def open_writer(
             yield lambda found: handle.writelines(encode(record) + "\n" for record in found)
             return
         table = csv.writer(handle, delimiter="," if format == "csv" else "\t", lineterminator="\n")
-        table.writerow(_columns(probabilities, top))
+        table.writerow(_columns(probabilities, top, confidence))
         yield lambda found: table.writerows(_cells(record) for record in found)
 
 
-def _columns(probabilities: bool, top: int) -> list[str]:
-    names = ["id", "labels", "paths", "scores"]
-    return names + ["probabilities"] * probabilities + ["ranking"] * bool(top)
+def _columns(probabilities: bool, top: int, confidence: bool) -> list[str]:
+    names = ["id", "labels", "paths", "scores"] + ["probabilities"] * probabilities
+    return names + ["confidence", "review"] * confidence + ["ranking"] * bool(top)
 
 
 def _cells(record: dict[str, Any]) -> list[str]:
@@ -76,13 +82,17 @@ def _cells(record: dict[str, Any]) -> list[str]:
     if "probabilities" in record:
         values = record["probabilities"]
         cells.append("|".join("" if p is None else f"{p:.6g}" for p in values))
+    if "review" in record:
+        cells += [f"{record['confidence']:.6g}", "true" if record["review"] else "false"]
     if "ranking" in record:
         cells.append("|".join(f"{r['label']}:{r['score']:.6g}" for r in record["ranking"]))
     return cells
 
 
 @contextmanager
-def _parquet(target: str | Path, probabilities: bool, top: int) -> Iterator[Writer]:
+def _parquet(
+    target: str | Path, probabilities: bool, top: int, confidence: bool
+) -> Iterator[Writer]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -93,6 +103,8 @@ def _parquet(target: str | Path, probabilities: bool, top: int) -> Iterator[Writ
     fields.append(("scores", numbers))
     if probabilities:
         fields.append(("probabilities", numbers))
+    if confidence:
+        fields += [("confidence", pa.float64()), ("review", pa.bool_())]
     if top:
         ranked = pa.struct([("label", pa.string()), ("score", pa.float64())])
         fields.append(("ranking", pa.list_(ranked)))

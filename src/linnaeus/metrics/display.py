@@ -33,15 +33,22 @@ _RANKING = {
     "maximal_loss": "maximal loss",
     "top_loss": "top loss",
 }
+_EXPLAINED = (
+    "[from, to]: 95 % interval, by drawing the rows again. Always the same: the best fixed answer\n"
+    "that can be learned from the training labels."
+)
 _LEVEL = ("support", "precision", "recall", "f1", "macro_f1")
 
 
 def report_text(report: Report) -> str:
     """The whole report: values, levels, sizes and the worst nodes."""
     values = report.metrics
-    parts = [_head(values), "\n".join(_main_lines(values))]
+    parts = [_head(values), "\n".join(_main_lines(report))]
     if "top1_accuracy" in values:
-        parts.append("\n".join(_line(v, values[k]) for k, v in _RANKING.items() if k in values))
+        known = {key: name for key, name in _RANKING.items() if key in values}
+        parts.append("\n".join(_line(report, name, key) for key, name in known.items()))
+    if report.intervals is not None:
+        parts.append(_EXPLAINED)
     return "\n\n".join([*parts, *(table(*found) for found in _tables(report))])
 
 
@@ -59,13 +66,18 @@ Table = tuple[list[str], list[list[Any]]]  # head and rows
 
 def _tables(report: Report) -> Iterator[Table]:
     """By level, by size, and the worst nodes."""
-    yield _records(report.levels, ("depth", "nodes", *_LEVEL))
-    if report.sizes is not None:
-        yield _records(report.sizes, ("train", "classes", *_LEVEL))
+    yield _records(filled(report.levels), ("depth", "nodes", *_LEVEL))
+    if report.sizes is not None and filled(report.sizes):
+        yield _records(filled(report.sizes), ("train", "classes", *_LEVEL))
     worst = [r for r in report.worst(5) if r["f1"] < 1]
     if worst:
         rows = [[r["title"], r["support"], r["precision"], r["recall"], r["f1"]] for r in worst]
         yield ["worst nodes", "support", "precision", "recall", "F1"], rows
+
+
+def filled(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The levels or sizes that have a true label."""
+    return [record for record in records if record["support"]]
 
 
 def _html(found: Table) -> str:
@@ -124,17 +136,23 @@ def _head(values: dict[str, Any]) -> str:
     return text + (f"; nothing predicted for {empty:,} rows" if empty else "")
 
 
-def _main_lines(values: dict[str, Any]) -> list[str]:
-    lines = []
+def _main_lines(report: Report) -> list[str]:
+    values, lines = report.metrics, []
     for name, key, more in _SETS:
         extra = ", ".join(f"{k.rsplit('_', 1)[-1]} {_cell(values[k])}" for k in more)
-        lines.append(_line(name, values[key], extra))
+        lines.append(_line(report, name, key, extra))
     shares = (f"{s} {_cell(values[f'hierarchical_loss_{s}'])}" for s in _SCALINGS)
     return [*lines, f"{'hierarchical loss':<22}{', '.join(shares)}"]
 
 
-def _line(name: str, value: Any, extra: str = "") -> str:
-    return f"{name:<22}{_cell(value)}{f'   ({extra})' if extra else ''}"
+def _line(report: Report, name: str, key: str, extra: str = "") -> str:
+    """A value with its interval and the baseline, where these are known."""
+    text = f"{name:<22}{_cell(report.metrics[key])}"
+    if report.intervals is not None and key in report.intervals:
+        text += "  [{:.4f}, {:.4f}]".format(*report.intervals[key])
+    if report.baseline is not None and key in report.baseline:
+        text += f"  always the same {_cell(report.baseline[key])}"
+    return f"{text}   ({extra})" if extra else text
 
 
 def _records(records: list[dict[str, Any]], keys: Sequence[str]) -> Table:

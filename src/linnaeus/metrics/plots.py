@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linnaeus.errors import MissingExtraError
 from linnaeus.files import atomic_path
 from linnaeus.metrics.counts import count
+from linnaeus.metrics.display import filled
 from linnaeus.metrics.sets import by_size
 
 if TYPE_CHECKING:
@@ -18,14 +19,15 @@ def draw(report: Report, path: str | Path | None = None) -> Any:
     """The figure; written as PNG if a path is given. No window is opened."""
     figure = empty("Report.plot", 10, 4)
     left, right = figure.subplots(1, 2, sharey=True)
-    _bars(left, [str(r["depth"]) for r in report.levels], report.levels, "depth (roots 0)")
+    levels = filled(report.levels)
+    _bars(left, [str(r["depth"]) for r in levels], levels, "depth (roots 0)")
     left.set_ylabel("F1")
     if report.sizes is not None:
         sizes, what = report.sizes, "training examples of the class"
     else:
         counts = count(report.own)
         sizes, what = by_size(counts, counts.tp + counts.fn), "true labels of the class"
-    used = [r for r in sizes if r["classes"]]
+    used = filled(sizes)
     _bars(right, [r["train"] for r in used], used, what)
     figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.suptitle(
@@ -56,7 +58,9 @@ def _bars(axes: Any, names: list[str], records: list[dict[str, Any]], what: str)
     """Micro and macro F1 side by side, with the number of classes or nodes below each name."""
     place = range(len(names))
     axes.bar([x - 0.2 for x in place], [r["f1"] for r in records], 0.4, label="micro")
-    axes.bar([x + 0.2 for x in place], [r["macro_f1"] for r in records], 0.4, label="macro")
+    axes.bar(
+        [x + 0.2 for x in place], [r["macro_f1"] for r in records], 0.4, label="macro", hatch="//"
+    )
     n = [r["nodes"] if "nodes" in r else r["classes"] for r in records]
     axes.set_xticks(list(place), [f"{name}\n({k:,})" for name, k in zip(names, n, strict=True)])
     axes.set_xlabel(what)

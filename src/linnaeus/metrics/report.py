@@ -47,6 +47,10 @@ class Report(Mapping[str, Any]):
         Training examples per node, where known.
     own : object
         The most specific labels, over the classes.
+    intervals : dict of str to list or None
+        From where to where values lie for 95 % of other rows of the same kind, where known.
+    baseline : dict of str to object or None
+        What always answering the same would reach, where known.
     """
 
     taxonomy: Taxonomy
@@ -57,6 +61,8 @@ class Report(Mapping[str, Any]):
     predicted: np.ndarray
     n_train: np.ndarray | None
     own: Pair = field(repr=False)
+    intervals: dict[str, list[float]] | None = None
+    baseline: dict[str, Any] | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self._plain[name]
@@ -76,8 +82,9 @@ class Report(Mapping[str, Any]):
 
     @cached_property
     def _plain(self) -> dict[str, Any]:
-        sizes = {} if self.sizes is None else {"sizes": self.sizes}
-        return plain_dict({**self.metrics, "levels": self.levels, **sizes})
+        more = {"sizes": self.sizes, "intervals": self.intervals, "baseline": self.baseline}
+        known = {key: value for key, value in more.items() if value is not None}
+        return plain_dict({**self.metrics, "levels": self.levels, **known})
 
     def to_dict(self) -> dict[str, Any]:
         """All values as plain numbers, for JSON; None for what is not a number.

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.decisions.top import top_columns
+from linnaeus.errors import UserError
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
 
@@ -26,10 +27,14 @@ class Answers:
         A trained model.
     top : int, default=0
         How many of the highest-ranked labels to list as well.
+    min_confidence : float or None, default=None
+        Also say how sure the model is of each row, and mark those below this for review.
     """
 
-    def __init__(self, model: Model, top: int = 0) -> None:
+    def __init__(self, model: Model, top: int = 0, min_confidence: float | None = None) -> None:
         tax, columns = model.taxonomy, model.columns
+        self._least = _checked(model, min_confidence)
+        self.reviewed = 0  # rows marked so far
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
         inner = (tax.n_children > 0) & (not model.closed)
@@ -54,11 +59,16 @@ class Answers:
         values = self._values(scores, row, given.indices, columns)
         likely = self._likely(X, row, columns) if self.probabilities else None
         best = top_columns(scores, self._top) if self._top else None
+        sure = None if self._least is None else self._model.confidence(X, scores)
         for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
             record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
             record["paths"], record["scores"] = paths[a:b], values[a:b]
             if likely is not None:
                 record["probabilities"] = likely[a:b]
+            if sure is not None:
+                record["confidence"] = float(sure[i])
+                record["review"] = bool(sure[i] < self._least)
+                self.reviewed += record["review"]
             if best is not None:
                 ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
@@ -95,3 +105,18 @@ class Answers:
             columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
             self._below[v] = columns[columns >= 0]
         return self._below[v]
+
+
+def _checked(model: Model, least: float | None) -> float | None:
+    """The least confidence, if it is one and the model can say how sure it is."""
+    if least is None:
+        return None
+    if not 0 <= least <= 1:
+        raise UserError(f"The least confidence is {least}. Use a number from 0 to 1, such as 0.8.")
+    if model.confidence_map is None and not model.has_probabilities:
+        raise UserError(
+            "This model does not know how sure it is of a row: it has no probabilities and was "
+            "trained without held-out rows, by an older version, with the rule 'own' or on very "
+            "few rows. Train it again (with 'auto' as the rule), or leave out the least confidence."
+        )
+    return least

@@ -65,13 +65,16 @@ class HeldOut:
         return HeldOut(self.rows[kept], self.scores[kept], self.Y[kept], own)
 
 
-def held_out_splits(y: Any, folds: int | None, seed: int) -> list[Split]:
-    """Rows to fit on and rows to score: k folds, or one fifth once."""
+def held_out_splits(
+    y: Any, folds: int | None, seed: int, groups: np.ndarray | None = None
+) -> list[Split]:
+    """Rows to fit on and rows to score: k folds, or one fifth once; copies on one side."""
     n = y.shape[0] if sp.issparse(y) else len(y)
+    distinct = n if groups is None else np.unique(groups).size
     folds = (3 if n < LARGE else 1) if folds is None else folds
     if folds == 1:
-        return [train_test_split(y, SHARE, seed)]
-    return k_folds(y, min(folds, n), seed)
+        return [train_test_split(y, SHARE, seed, groups=groups)]
+    return k_folds(y, min(folds, distinct), seed, groups)
 
 
 def hold_out(

@@ -19,8 +19,11 @@ from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.io.collection import Part
+from linnaeus.io.copies import digests
 from linnaeus.metrics import Report, evaluate
+from linnaeus.metrics.baseline import Frequencies
 from linnaeus.metrics.counts import VALUES
+from linnaeus.model.confidence import Confidence, label_columns
 from linnaeus.model.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
 
@@ -54,6 +57,10 @@ class Model:
         Held-out scores of training rows, from which other rules can be learned.
     closed_answers : bool
         Whether `predict` answers whole paths, as the training labels did.
+    confidence_map : Confidence or None
+        From scores to how sure the model is of a row, learned from held-out scores.
+    digests : ndarray of uint64 of shape (n_digests,) or None
+        What the training rows said, by which they are known again; see `linnaeus.io.copies`.
 
     Examples
     --------
@@ -75,6 +82,8 @@ class Model:
     own_counts: Any = None
     held_out: HeldOut | None = None
     closed_answers: bool = False
+    confidence_map: Confidence | None = None
+    digests: Any = None
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -90,6 +99,18 @@ class Model:
     def has_probabilities(self) -> bool:
         """Whether the estimator has probabilities."""
         return hasattr(self.estimator, "class_probabilities")
+
+    @property
+    def frequencies(self) -> Frequencies | None:
+        """How often labels were in the training rows; None where that was not kept."""
+        told = self.about.get("data", {})
+        if self.own_counts is None or self.train_counts is None or "rows" not in told:
+            return None
+        own, single = np.asarray(self.own_counts), told.get("labels_per_row") == 1.0
+        names = told.get("most_common_labels")  # older models do not know them
+        commonest = own.argmax(keepdims=True) if names is None else self.taxonomy.numbers(names)
+        single = single and not told.get("rows_without_labels")
+        return Frequencies(told["rows"], own, np.asarray(self.train_counts), commonest, single)
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -149,6 +170,46 @@ class Model:
         if not self.has_probabilities:
             return None
         return np.asarray(self.estimator.class_probabilities(self.transform(inputs)))
+
+    def confidence(self, X: Any, scores: Any = None) -> np.ndarray | None:
+        """How sure the model is of each row: the share of such rows whose best label is right.
+
+        Learned from held-out scores; without these, the probability of the best label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            What `transform` gave.
+        scores : array-like of shape (n_rows, n_columns) or None, default=None
+            Their scores, where they are known already.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or None
+            From 0 to 1; None where the model has neither.
+        """
+        if self.confidence_map is not None:
+            return self.confidence_map(self.estimator.class_scores(X) if scores is None else scores)
+        if not self.has_probabilities:
+            return None
+        used = label_columns(self.taxonomy, self.columns, self.closed)
+        found = np.asarray(self.estimator.class_probabilities(X), dtype=float)[:, used]
+        return np.asarray(found.max(axis=1).clip(0.0, 1.0))
+
+    def seen(self, inputs: Any) -> np.ndarray | None:
+        """Which rows the model was trained on, or on copies of them.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,) or None
+            None where the model does not know its rows: older ones, and tables that repeat.
+        """
+        return None if self.digests is None else np.isin(digests(inputs), self.digests)
 
     def decide(self, X: Any, scores: Any = None) -> sp.csr_array:
         """The label sets of transformed rows, closed upwards, over the nodes of the taxonomy.

@@ -13,8 +13,11 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
+from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array, parse
+from linnaeus.metrics.baseline import commonest_set
 from linnaeus.model.choice import check_suited, choose_method
+from linnaeus.model.confidence import learn_confidence
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.methods import INFO, class_of, settings_of
@@ -22,6 +25,7 @@ from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, input
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
+FEW = 20  # rows below which none are held out to learn how sure a model is
 
 
 def train(
@@ -85,6 +89,7 @@ def train(
     settings = chosen.parameters | dict(parameters or {})
     checked = settings_of(chosen.method, settings, seed, jobs)  # mistakes show before any work
     check_suited(chosen.method, several, taxonomy)
+    copies = Copies.of(inputs_of(part))
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     step("fit", 1, 4)
@@ -99,23 +104,25 @@ def train(
             "seed": seed,
             "why": chosen.why,
             "features": told,
-            "data": summary(labels.own, taxonomy, X),
+            "data": summary(labels.own, taxonomy, X) | {"copies": copies.n},
             "certificate": certificate(estimator),
         },
         train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
         closed_answers=labels.closed.nnz == labels.given.nnz,
+        digests=copies.kept(),
     )  # fmt: skip
 
     def scored(done: int, total: int) -> None:
         step("held-out scores", 2 * total + done, 4 * total)
 
-    return _with_rule(model, X, y, several, rule, rule_parameters or {}, folds, seed, scored)
+    held = folds, seed, scored, copies.groups
+    return _with_rule(model, X, y, several, rule, rule_parameters or {}, *held)
 
 
 def _with_rule(
     model: Model, X: Any, y: Any, several: bool, rule: str, parameters: Mapping[str, Any],
-    folds: int | None, seed: int, callback: Callable[[int, int], None],
+    folds: int | None, seed: int, callback: Callable[[int, int], None], groups: Any,
 ) -> Model:  # fmt: skip
     """The model with the rule asked for, or with the best on held-out scores."""
     if rule == OWN or (rule == "auto" and not several):
@@ -124,17 +131,18 @@ def _with_rule(
             if rule == OWN
             else "every training row has one label: the best class"
         )
-        return _told(model, None, OWN, {"name": OWN, "why": why})
-    if X.shape[0] == 1:
-        why = "there is one training row, so none can be held out"
+        kept = _told(model, None, OWN, {"name": OWN, "why": why})
+        return kept if rule == OWN else _sure(kept, X, y, folds, seed, callback, groups)
+    if (X.shape[0] if groups is None else np.unique(groups).size) == 1:
+        why = "there is one distinct training row, so none can be held out"
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
         return kept if rule == "auto" else kept.with_rule(rule, **parameters)
     own = INFO[model.about["method"]].decides
-    splits = held_out_splits(y, folds, seed)
+    splits = held_out_splits(y, folds, seed, groups)
     scores = hold_out(
         model.estimator, X, y, model.taxonomy, model.columns, splits, own=own, callback=callback
     ).thinned(seed)
-    model = _told(model, None, OWN, {}, scores)
+    model = with_confidence(_told(model, None, OWN, {}, scores), scores)
     if rule != "auto":
         return model.with_rule(rule, **parameters)
     extra = {OWN: scores.own} if own else None
@@ -144,6 +152,28 @@ def _with_rule(
     )  # fmt: skip
     told = {"name": choice.name, "why": choice.why, "table": choice.table}
     return _told(model, choice.rule, choice.name, told, scores)
+
+
+def _sure(
+    model: Model, X: Any, y: Any, folds: int | None, seed: int,
+    callback: Callable[[int, int], None], groups: Any,
+) -> Model:  # fmt: skip
+    """The model with its confidence, for which a fifth of the rows is held out once."""
+    if len(y) < FEW or (groups is not None and np.unique(groups).size < 2):
+        return model
+    splits = held_out_splits(y, folds or 1, seed, groups)
+    if min(len(set(y[train])) for train, _ in splits) < 2:
+        return model
+    found = hold_out(
+        model.estimator, X, y, model.taxonomy, model.columns, splits, callback=callback
+    )
+    return with_confidence(model, found)
+
+
+def with_confidence(model: Model, held_out: HeldOut) -> Model:
+    """The model with what its scores mean on held-out rows."""
+    found = learn_confidence(held_out, model.taxonomy, model.columns, model.closed)
+    return replace(model, confidence_map=found)
 
 
 def _told(
@@ -227,6 +257,7 @@ def summary(own: sp.csr_array, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
         "labels_per_row": own.nnz / n,
         "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),
         "sparse": bool(sp.issparse(X)),
+        "most_common_labels": list(taxonomy.names(commonest_set(own))),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from linnaeus.experiments import FIGURES, Comparison, MethodResult
 from linnaeus.metrics import Report
-from linnaeus.report.style import FAINT, INK, axis, colour, escaped, layout, line, marker
+from linnaeus.report.style import FAINT, INK, axis, colour, escaped, layout, line, marker, pattern
 
 Chart = dict[str, Any]
 _KINDS = tuple(FIGURES)[:3]  # of F1
@@ -31,6 +31,16 @@ def _errors(values: Sequence[float]) -> dict[str, Any]:
     return {"type": "data", "array": [2 * v for v in values], "thickness": 1.2, "width": 3}
 
 
+def _reach(result: MethodResult) -> dict[str, Any]:
+    """Bars from end to end of the intervals."""
+    down, up = (
+        [abs(result.intervals[kind][side] - result.figures[kind]) for kind in _KINDS]
+        for side in (0, 1)
+    )
+    own = {"type": "data", "symmetric": False, "thickness": 1.2, "width": 3}
+    return {**own, "array": up, "arrayminus": down}
+
+
 def figure_bars(comparison: Comparison) -> Chart | None:
     """F1 in its three kinds for every method; None for one method."""
     if len(comparison.ranked) < 2:
@@ -42,11 +52,17 @@ def figure_bars(comparison: Comparison) -> Chart | None:
             [s.figures[kind] for kind in _KINDS],
             "%{x}: %{y:.4f}",
             type="bar",
-            error_y=_errors([s.errors[kind] for kind in _KINDS]) | {"color": INK},
-            marker={"color": colour(i)},
+            error_y=_reach(s) | {"color": INK},
+            marker={"color": colour(i), "pattern": {"shape": pattern(i)}},
         )
         for i, s, _ in numbered(comparison)
     ]
+    if comparison.baseline is not None:
+        names = [FIGURES[kind] for kind in _KINDS]
+        values = [comparison.baseline.values[kind] for kind in _KINDS]
+        mark = {"symbol": "line-ew", "size": 40, "line": {"width": 2, "color": FAINT}}
+        drawn = {"mode": "markers", "marker": mark}
+        data.append(_trace("always the same", names, values, "%{x}: %{y:.4f}", **drawn))
     highest = max(s.figures[kind] for s in comparison.ranked for kind in _KINDS)
     own = {"barmode": "group", "bargap": 0.25, "xaxis": axis("", showgrid=False)}
     top = min(1.02, 1.2 * highest) or 1.0
@@ -191,3 +207,20 @@ def sweep_lines(comparison: Comparison) -> Chart | None:
     axes = {name: axis(name, range=[0, 1.04]) for name in ("recall", "precision")}
     chosen = layout(len(data) // 2, xaxis=axes["recall"], yaxis=axes["precision"])
     return {"data": data, "layout": chosen}
+
+
+def coverage_lines(comparison: Comparison) -> Chart | None:
+    """Precision against the share of rows that are kept; None where no method is sure of any."""
+    hover = "%{x:.0%} of the rows kept, precision %{y:.3f}<br>confidence from %{customdata:.3f}"
+    data = []
+    for i, s, _ in numbered(comparison):
+        if s.coverage is not None:
+            points = s.coverage.points()
+            x, y = [p["kept"] for p in points], [p["precision"] for p in points]
+            least = [p["confidence"] for p in points]
+            data.append(_trace(s.name, x, y, hover, mode="lines", line=line(i), customdata=least))
+    if not data:
+        return None
+    x_axis = axis("share of rows kept", range=[0, 1.02], tickformat=".0%")
+    y_axis = axis("precision of their labels", range=[0, 1.04])
+    return {"data": data, "layout": layout(len(data), xaxis=x_axis, yaxis=y_axis)}

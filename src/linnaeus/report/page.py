@@ -11,10 +11,13 @@ from typing import Any
 
 from linnaeus import __version__
 from linnaeus.errors import MissingExtraError
-from linnaeus.experiments import Comparison, verdict
+from linnaeus.experiments import FIGURES, Comparison, verdict
 from linnaeus.experiments.cost import PEAK
+from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.files import atomic_write
+from linnaeus.metrics.coverage import HEADS
 from linnaeus.report import charts, style, tables, treemap
+from linnaeus.taxonomy.diagnose import shape_of
 
 EXAMPLES_OF = 4  # methods whose mistakes are shown
 
@@ -89,7 +92,13 @@ def _content(comparison: Comparison) -> dict[str, Any]:
         "figure_heads": tables.figure_heads(),
         "figures": tables.figure_rows(comparison),
         "failed": [(s.name, s.error) for s in comparison.failed],
-        "costs": tables.cost_rows(comparison),
+        "baseline": tables.baseline_row(comparison),
+        "seen": comparison.seen,
+        "costs": tables.cost_table(comparison),
+        "coverage": tables.coverage_rows(comparison),
+        "coverage_heads": HEADS,
+        "test_heads": list(FIGURES.values()),
+        "other_tests": list(TESTS.items()),
         "memory_by": next((s.cost.memory_by for s in comparison.ranked if s.cost), PEAK),
         "why": [(s.name, s.rule, s.why) for s in comparison.ranked if s.why],
         "pair_tests": tables.pair_rows(comparison),
@@ -132,6 +141,7 @@ def _charts(comparison: Comparison) -> dict[str, Any]:
         "time": charts.time_against_quality(comparison),
         "memory": charts.memory_against_quality(comparison),
         "sweep": charts.sweep_lines(comparison),
+        "coverage": charts.coverage_lines(comparison),
     }
     return {name: chart for name, chart in found.items() if chart is not None and chart["data"]}
 
@@ -139,14 +149,15 @@ def _charts(comparison: Comparison) -> dict[str, Any]:
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     """What was compared, in a few pairs of words and numbers."""
     taxonomy, setting = comparison.taxonomy, comparison.setting
-    shape = "tree" if taxonomy.is_tree else "DAG"
+    shape, roots = shape_of(taxonomy), len(taxonomy.roots)
+    named = {"flat": "without a hierarchy", "forest": f"a forest of {roots:,} trees"}
     facts = [
         ("data", setting.data or "–"),
         ("judged by", str(setting)),
         (
             "taxonomy",
             f"{len(taxonomy):,} nodes, {taxonomy.leaf_numbers.size:,} leaves, "
-            f"{len(taxonomy.level_numbers)} levels, a {shape}",
+            f"{len(taxonomy.level_numbers)} levels, {named.get(shape, f'a {shape}')}",
         ),
     ]
     if comparison.ranked and comparison.ranked[0].report is not None:

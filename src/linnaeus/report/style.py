@@ -11,6 +11,7 @@ COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#b8559a", "#b07a00", "#3c9fd6", "#1f2933", "#8a6d3b",
 )  # fmt: skip
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "hexagon")
+PATTERNS = ("", "/", "x", "-", ".", "\\", "+", "|")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # from poor (orange) over middling (grey) to good (blue)
 SCALE = [
@@ -25,7 +26,12 @@ def colour(i: int) -> str:
 
 def line(i: int) -> dict[str, Any]:
     """Colour and dashes of the i-th method's lines."""
-    return {"color": colour(i), "width": 2, "dash": DASHES[i // len(COLOURS) % len(DASHES)]}
+    return {"color": colour(i), "width": 2, "dash": DASHES[i % len(DASHES)]}
+
+
+def pattern(i: int) -> str:
+    """The hatching of the i-th method's bars."""
+    return PATTERNS[i % len(PATTERNS)]
 
 
 def marker(i: int, size: int = 8) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from linnaeus.experiments import (
@@ -12,11 +13,13 @@ from linnaeus.experiments import (
     GroupTest,
     MethodResult,
     PairTest,
+    holm,
     stars,
 )
 from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.taxonomy import Taxonomy
 
+NAMED = 5  # labels of the constant answer
 RANKING = {
     "top1_accuracy": "top-1 accuracy",
     "label_ranking_average_precision": "average precision",
@@ -33,7 +36,7 @@ def figure_rows(comparison: Comparison) -> list[dict[str, Any]]:
         cells = [
             {
                 "value": f"{s.figures[figure]:.4f}",
-                "error": f"{s.errors[figure]:.4f}",
+                "error": "–".join(f"{end:.3f}" for end in s.intervals[figure]),
                 "mark": marks[figure].get(s.name, ""),
                 "best": s.figures[figure] == best[figure],
             }
@@ -45,6 +48,17 @@ def figure_rows(comparison: Comparison) -> list[dict[str, Any]]:
             cells.append({"value": text, "best": value is not None and value == best[name]})
         out.append({"number": i, "name": s.name, "cells": cells})
     return out
+
+
+def baseline_row(comparison: Comparison) -> dict[str, Any] | None:
+    """The row of the constant answer: its labels, and a value per figure."""
+    best = comparison.baseline
+    if best is None or not comparison.ranked:
+        return None
+    titles = [comparison.taxonomy.title(name) for name in best.labels]
+    names = ", ".join(titles[:NAMED]) + (f" and {len(titles) - NAMED} more" * (len(titles) > NAMED))
+    cells = [f"{best.values[figure]:.4f}" for figure in FIGURES] + ["–"] * len(RANKING)
+    return {"labels": names or "no label", "cells": cells}
 
 
 def _best(comparison: Comparison, name: str) -> float | None:
@@ -62,22 +76,25 @@ def figure_heads() -> list[tuple[str, bool]]:
     return heads + [(title, False) for title in RANKING.values()]
 
 
-def cost_rows(comparison: Comparison) -> list[list[str]]:
-    """A row per method: what it cost, how it decided, how exact it is."""
-    return [
-        [
-            s.name,
-            "–" if s.cost is None else f"{s.cost.cpu_seconds:,.2f}",
-            "–" if s.cost is None else f"{s.cost.wall_seconds:,.2f}",
-            f"{s.rows_per_second:,.0f}",
-            "–" if s.cost is None else size(s.cost.memory_bytes),
-            size(s.model_bytes),
-            "–" if s.gap is None else f"{s.gap:.1e}",
-            s.rule,
-            parameters_text(s),
-        ]
-        for s in comparison.ranked
-    ]
+def cost_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Heads, and a row per method: what it cost, how it decided, how exact it is.
+
+    A column that no method fills is left out: the cost of a fit, of a model that was there before.
+    """
+    columns = {
+        "method": [s.name for s in comparison.ranked],
+        "CPU s": [s.cost and f"{s.cost.cpu_seconds:,.2f}" for s in comparison.ranked],
+        "wall s": [s.cost and f"{s.cost.wall_seconds:,.2f}" for s in comparison.ranked],
+        "memory": [s.cost and size(s.cost.memory_bytes) for s in comparison.ranked],
+        "rows/s": [f"{s.rows_per_second:,.0f}" for s in comparison.ranked],
+        "model": [size(s.model_bytes) for s in comparison.ranked],
+        "gap": [None if s.gap is None else f"{s.gap:.1e}" for s in comparison.ranked],
+        "rule": [s.rule for s in comparison.ranked],
+        "parameters": [parameters_text(s) for s in comparison.ranked],
+    }
+    used = {head: cells for head, cells in columns.items() if any(cells)}
+    rows = zip(*used.values(), strict=True)
+    return list(used), [[cell or "none" for cell in row] for row in rows]
 
 
 def parameters_text(result: MethodResult) -> str:
@@ -100,24 +117,32 @@ def pair_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A row per pair of methods; those with the best method of all come first."""
     if not comparison.ranked:
         return []
-    best = comparison.best().name
+    best, others = comparison.best().name, _corrected(comparison.pair_tests)
     order = sorted(comparison.pair_tests, key=lambda d: best not in (d.first, d.second))
     return [
         {
             "first": d.first,
             "second": d.second,
             "leading": best in (d.first, d.second),
-            "tests": [_test(d, figure, test) for figure, test in TESTS.items()],
+            "tests": [_test(d, figure) for figure in FIGURES],
+            "others": [pvalue(others[name][d.first, d.second]) for name in TESTS],
         }
         for d in order
     ]
 
 
-def _test(pair: PairTest, figure: str, test: str) -> dict[str, str]:
+def _corrected(pairs: Sequence[PairTest]) -> dict[str, dict[tuple[str, str], float]]:
+    """The p-values of the other tests after Holm, by test and pair."""
+    keys = [(d.first, d.second) for d in pairs]
+    found = {name: holm([getattr(d, name).pvalue for d in pairs]) for name in TESTS}
+    return {name: dict(zip(keys, p.tolist(), strict=True)) for name, p in found.items()}
+
+
+def _test(pair: PairTest, figure: str) -> dict[str, str]:
     p = pair.adjusted[figure]
     return {
         "difference": f"{pair.differences[figure]:+.4f}",
-        "p": pvalue(getattr(pair, test).pvalue),
+        "p": pvalue(pair.bootstrap[figure]),
         "adjusted": pvalue(p),
         "mark": stars(p),
     }
@@ -131,10 +156,19 @@ def group_rows(pair_tests: tuple[GroupTest, ...]) -> list[dict[str, str]]:
             "best": d.best,
             "method": d.method,
             "difference": f"{d.difference:+.4f}",
-            "sign": pvalue(d.adjusted_sign) + stars(d.adjusted_sign),
-            "wilcoxon": pvalue(d.adjusted_wilcoxon) + stars(d.adjusted_wilcoxon),
+            "sign": pvalue(d.adjusted_sign),
+            "wilcoxon": pvalue(d.adjusted_wilcoxon),
         }
         for d in pair_tests
+    ]
+
+
+def coverage_rows(comparison: Comparison) -> list[list[str]]:
+    """A row per method and precision: the least confidence, and how many rows it keeps."""
+    return [
+        [s.name, *row]
+        for s in comparison.ranked
+        for row in ([] if s.coverage is None else s.coverage.rows_at())
     ]
 
 

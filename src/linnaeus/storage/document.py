@@ -18,7 +18,7 @@ import numpy as np
 from linnaeus.errors import FormatError, shorten
 
 NAME = "model.json"
-FORMAT, VERSION = "linnaeus model", 3  # older ones are read as well; see upgrades.py
+FORMAT, VERSION = "linnaeus model", 4  # older ones are read as well; see upgrades.py
 _FIRST = b'{\n"checksum": "'
 _HEX = 64
 

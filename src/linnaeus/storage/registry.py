@@ -22,6 +22,7 @@ CLASSES = {
     "class-loss": "linnaeus.losses:ClassLoss",
     "class-loss-table": "linnaeus.losses.pairwise:_TableLoss",
     "closed-argmax": "linnaeus.decisions:ClosedArgmax",
+    "confidence": "linnaeus.model.confidence:Confidence",
     "correlated-mnl": "linnaeus.estimators.corrmnl:CorrelatedMNL",
     "edges": "linnaeus.losses:Edges",
     "families": "linnaeus.inference.paths:Families",

@@ -3,6 +3,7 @@
     1   classes by the module and name that they had then, seconds among the other numbers
     2   classes by tag; seconds in made.json, so that equal training gives equal files
     3   estimators say what a row without a label gets (`empty`); `classes_` is made from the labels
+    4   models keep what confidence means and the digests of their training rows
 
 An object whose attributes (or a named tuple whose fields) change needs a new format: raise
 `document.VERSION`, add to `CHANGES` a function that makes the new attributes of the old, and keep
@@ -44,6 +45,11 @@ def _hieron_2(parts: Parts) -> Parts:
     return {"rival": "hinge" if parts.get("averaged", True) else "predicted", **rest}
 
 
+def _model_3(parts: Parts) -> Parts:
+    """How sure it was, and what it was trained on, was not kept."""
+    return {**parts, "confidence_map": None, "digests": None}
+
+
 # By tag and format: from the attributes of that format to those of the next
 CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {
     **{
@@ -55,6 +61,7 @@ CHANGES: Mapping[tuple[str, int], Callable[[Parts], Parts]] = {
     ("hierarchical-perceptron", 2): _ranked_2,
     ("top-down", 2): _topdown_2,
     ("hieron", 2): _hieron_2,
+    ("model", 3): _model_3,
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def stats(taxonomy: Taxonomy) -> dict[str, Any]:
     """
     inner = taxonomy.n_children[taxonomy.n_children > 0]
     return {
-        "kind": _kind(taxonomy),
+        "kind": shape_of(taxonomy),
         "nodes": len(taxonomy),
         "edges": len(taxonomy.edges),
         "roots": len(taxonomy.roots),
@@ -61,7 +61,8 @@ def findings(taxonomy: Taxonomy) -> list[Finding]:
     return sorted(found, key=lambda finding: finding.level != "warning")
 
 
-def _kind(taxonomy: Taxonomy) -> str:
+def shape_of(taxonomy: Taxonomy) -> str:
+    """What kind of hierarchy it is: flat, tree, forest (several roots), DAG or graph."""
     if not taxonomy.edges:
         return "graph" if taxonomy.related else "flat"
     if not taxonomy.is_tree:

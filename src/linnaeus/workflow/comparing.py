@@ -239,6 +239,7 @@ def write_evaluation(
 
     target = _checked(Path(path))
     comparison = judge_model(found.model, found.part, data=data)
+    comparison = replace(comparison, seen="" if found.seen is None else str(found.seen))
     options = [] if part == "test" else ["--part", part]
     options += ([] if rule is None else ["--rule", rule]) + ["--skip-bad"] * skip_bad
     command = ["linnaeus", "evaluate", model, data, *options, "--report", str(path)]

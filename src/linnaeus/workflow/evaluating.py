@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,12 +10,44 @@ import numpy as np
 
 from linnaeus import storage
 from linnaeus.errors import UserError
+from linnaeus.experiments import draw_figures, evaluation_verdict
 from linnaeus.io.collection import Part
 from linnaeus.io.options import ReadOptions
 from linnaeus.metrics import Report
+from linnaeus.metrics.baseline import Baseline, baseline
+from linnaeus.metrics.coverage import Coverage, coverage
+from linnaeus.metrics.inputs import Pair
 from linnaeus.model import Model, inputs_of
 from linnaeus.workflow.parts import Step
 from linnaeus.workflow.rows import read_examples
+
+
+class Seen(NamedTuple):
+    """Rows that the model was trained on, or copies of such, among those that it is judged by."""
+
+    rows: int
+    of: int
+    without: Report | None  # the report on all others; None where there are none
+
+    def __str__(self) -> str:
+        """The warning; empty where there is nothing to warn of."""
+        if not self.rows:
+            return ""
+        said = f"{self.rows:,} of {self.of:,} rows were in the training data"
+        if self.without is None:
+            return f"{said}, so the figures say nothing about new rows. Use rows of another file."
+        names = ("micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss")
+        figures = ", ".join(f"{_words(name)} {self.without[name]:.4f}" for name in names)
+        return f"{said}; without them: {figures}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        without = None if self.without is None else self.without.to_dict()
+        return {"rows": self.rows, "of": self.of, "without": without}
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("f1", "F1").replace("zero one", "zero-one")
 
 
 class Evaluated(NamedTuple):
@@ -26,11 +59,16 @@ class Evaluated(NamedTuple):
     sweep: Any
     closed: Any  # decided label sets
     scores: Any
+    verdict: str = ""  # in plain words
+    seen: Seen | None = None  # None where the model does not know its training rows
+    coverage: Coverage | None = None  # None where the model has no confidence
 
     def to_dict(self) -> dict[str, Any]:
         """All values, for JSON."""
-        found = self.report.to_dict()
+        found = {"verdict": self.verdict, **self.report.to_dict()}
         found["rule"] = self.model.rule_name
+        found["seen_in_training"] = None if self.seen is None else self.seen.to_dict()
+        found["coverage"] = None if self.coverage is None else self.coverage.to_dict()
         if self.sweep is not None:
             found["sweep"] = self.sweep.to_dict()
         return found
@@ -70,7 +108,8 @@ def evaluate(
     X = model.transform(inputs_of(examples))
     scores = np.asarray(model.estimator.class_scores(X))
     closed = model.decide(X, scores)
-    report = model.report(examples.labels, closed, scores)
+    report, best = _weighed(model, model.report(examples.labels, closed, scores), examples, closed)
+    sure = model.confidence(X, scores)
     found = None
     if with_sweep:
         from linnaeus.metrics.sweep import sweep
@@ -78,7 +117,35 @@ def evaluate(
         found = sweep(
             examples.labels, scores, model.taxonomy, model.columns, decided=closed, lifted=True
         )
-    return Evaluated(model, examples, report, found, closed, scores)
+    return Evaluated(
+        model, examples, report, found, closed, scores, evaluation_verdict(report, best),
+        _seen(model, examples, closed, scores),
+        None if sure is None else coverage(sure, report.own),
+    )  # fmt: skip
+
+
+def _weighed(
+    model: Model, report: Report, part: Part, closed: Any
+) -> tuple[Report, Baseline | None]:
+    """The report with intervals and with what always answering the same would reach."""
+    taxonomy, known = model.taxonomy, model.frequencies
+    truth = taxonomy.closure(taxonomy.encode(part.labels))
+    drawn = draw_figures(report.own, Pair(truth, closed), int(model.about.get("seed", 0)))
+    best = None if known is None else baseline(truth, taxonomy, known)
+    values = None if best is None else best.to_dict()
+    return replace(report, intervals=drawn.intervals(), baseline=values), best
+
+
+def _seen(model: Model, part: Part, closed: Any, scores: Any) -> Seen | None:
+    known = model.seen(inputs_of(part))
+    if known is None:
+        return None
+    new = np.flatnonzero(~known)
+    without = None
+    if known.any() and new.size:
+        labels = [part.labels[i] for i in new.tolist()]
+        without = model.report(labels, closed[new], scores[new])
+    return Seen(int(known.sum()), len(part), without)
 
 
 def change_rule(

@@ -55,7 +55,10 @@ def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
     train = collection.part("train")
     if collection.test is not None:
         return train, collection.test
+    from linnaeus.io.copies import Copies
+    from linnaeus.model import inputs_of
     from linnaeus.splits import train_test_split
 
-    rest, held = train_test_split(collection.Y("train"), 0.25, seed)
+    groups = Copies.of(inputs_of(train)).groups
+    rest, held = train_test_split(collection.Y("train"), 0.25, seed, groups=groups)
     return train.take(rest.tolist()), train.take(held.tolist())

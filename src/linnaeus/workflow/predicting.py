@@ -23,12 +23,14 @@ class Predicted(NamedTuple):
     rows: int
     seconds: float
     skipped: tuple[str, ...]
+    review: int | None = None  # rows that a person should see, where asked for
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         rate = self.rows / self.seconds if self.seconds > 0 else 0.0
         lists = {"skipped": list(self.skipped), "notes": list(self.notes)}
-        return {**self._asdict(), **lists, "rows_per_second": rate}
+        found = {**self._asdict(), **lists, "rows_per_second": rate}
+        return {key: value for key, value in found.items() if value is not None}
 
 
 def predict(
@@ -40,6 +42,7 @@ def predict(
     format: str | None = None,
     top: int = 0,
     rule: str | None = None,
+    min_confidence: float | None = None,
     skip_bad: bool = False,
     options: ReadOptions | None = None,
     told: Told | None = None,
@@ -48,6 +51,7 @@ def predict(
 
     options : how a table is read, where that is not to be guessed
     top : how many of the highest-ranked labels to list as well
+    min_confidence : also say how sure the model is of each row, and mark those below for review
     told : about every block of rows
     """
     from linnaeus.io import blocks, open_writer
@@ -57,15 +61,16 @@ def predict(
         model = model.with_rule(rule)
     if top < 0:
         raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
-    answers = Answers(model, top)
+    answers, sure = Answers(model, top, min_confidence), min_confidence is not None
     reading = open_rows(data, part, model, skip_bad, options)
     rows, start = 0, time.perf_counter()
-    with open_writer(target, format, answers.probabilities, top) as write:
+    with open_writer(target, format, answers.probabilities, top, sure) as write:
         for block in blocks(reading, answers.kind):
             write(answers(block))
             rows += len(block)
             if told is not None:
                 told(rows, time.perf_counter() - start)
         reading.check_share()
-    seconds, notes = time.perf_counter() - start, tuple(reading.say())
-    return Predicted(str(target), rows, seconds, tuple(reading.skipped or ()), notes)
+    seconds, skipped = time.perf_counter() - start, tuple(reading.skipped or ())
+    review = answers.reviewed if sure else None
+    return Predicted(str(target), rows, seconds, skipped, review, tuple(reading.say()))
