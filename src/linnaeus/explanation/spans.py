@@ -123,12 +123,12 @@ def _groups(vectorizer: Any, text: str) -> list[Group] | None:
         folded, origin = fold_with_places(text, vectorizer.lowercase)
         groups = vectorizer.text_analyzer().groups(folded)
         return [_placed(group, origin) for group in groups]
-    folded, origin = _folded(vectorizer, text)
+    (shortest, longest), (folded, origin) = vectorizer.ngram_range, _folded(vectorizer, text)
     if vectorizer.analyzer == "char":
-        return [Group(folded, origin, *vectorizer.ngram_range)]
+        return [Group(folded, origin, shortest, longest)]
     spans = _words(vectorizer, folded)
     words = [folded[start:end] for start, end in spans]
-    return [_placed(Group(words, spans, *vectorizer.ngram_range, " "), origin)]
+    return [_placed(Group(words, spans, shortest, longest, " "), origin)]
 
 
 def _placed(group: Group, origin: list[Span]) -> Group:
