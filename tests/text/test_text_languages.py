@@ -74,7 +74,10 @@ def test_scripts_without_blanks_become_runs_of_letters():
     assert terms("iPhone手机") == {"iphone", "手", "机", "手机"}
     assert terms("ที่นี่") == {"ที่", "นี่", "ที่นี่"}  # marks stay with their letters
     assert terms("红色,蓝", analyzer="word") == {"红色", "蓝"}
-    assert set(TfidfVectorizer(token_pattern="[^,]+").fit(["红色,蓝"]).vocabulary_) == {"红色", "蓝"}
+    assert set(TfidfVectorizer(token_pattern="[^,]+").fit(["红色,蓝"]).vocabulary_) == {
+        "红色",
+        "蓝",
+    }
     assert terms("हिन्", analyzer="letters", ngram_range=(2, 2)) == {"हिन्"}
 
 

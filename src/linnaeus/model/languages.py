@@ -128,8 +128,8 @@ def _said(texts: Sequence[str], share: float, language: str) -> str:
 
 def _tried(part: Part, language: str) -> tuple[str, str]:
     """Words or pieces of words, by which finds the labels of more held-out rows."""
-    step = max(1, len(part) // TRIED)
-    rows = [i for i in range(0, len(part), step) if part.labels[i]][:TRIED]
+    labelled = [i for i in range(len(part)) if part.labels[i]]
+    rows = np.random.default_rng(0).permutation(labelled)[:TRIED].tolist()
     if len(rows) < FEWEST:
         return "words", f"the texts are mostly {language}, too few to try pieces of words"
     words, pieces = (_hits(part, rows, analyzer) for analyzer in ("text", "pieces"))
@@ -143,8 +143,8 @@ def _tried(part: Part, language: str) -> tuple[str, str]:
 
 
 def _hits(part: Part, rows: Sequence[int], analyzer: str) -> np.ndarray:
-    """Whether the nearest class mean is a label of its own, for every fourth of the rows."""
-    held = np.arange(len(rows)) % 4 == 3
+    """Whether the nearest class mean is a label of its own, for the last quarter of the rows."""
+    held = np.arange(len(rows)) >= len(rows) * 3 // 4
     texts = [(part.texts or ())[i][:LONGEST] for i in rows]
     vectorizer = TfidfVectorizer(analyzer=analyzer, token_pattern=r"\w+", sublinear_tf=True)
     learned = [text for text, out in zip(texts, held, strict=True) if not out]
