@@ -15,14 +15,8 @@ import numpy as np
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer
 
-from linnaeus.text import (
-    ANALYZERS,
-    ENGLISH,
-    Group,
-    SpectrumVectorizer,
-    TfidfVectorizer,
-    fold_with_places,
-)
+from linnaeus.text import ENGLISH, SpectrumVectorizer, TfidfVectorizer, fold_with_places
+from linnaeus.text.analyzers import ANALYZERS, Group
 
 Span = tuple[int, int]
 
