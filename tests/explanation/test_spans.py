@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from linnaeus.explanation.spans import Piece, occurrences
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
-TEXTS = ["The cat sat on the mat.", "A STRASSE is a street", "the fat cat, the fat dog"]
+TEXTS = [
+    "The cat sat on the mat.", "A STRASSE is a street", "the fat cat, the fat dog",
+    "ca 手机 हिन्दी ที่ค้า ガ 가 ας",
+]  # fmt: skip
 VECTORIZERS = {
     "words": TfidfVectorizer(),
     "pairs": TfidfVectorizer(ngram_range=(1, 3), stop_words=["the"]),
@@ -16,6 +19,10 @@ VECTORIZERS = {
     "group": TfidfVectorizer(token_pattern=r"(\w)\w*"),
     "characters": TfidfVectorizer(analyzer="char", ngram_range=(2, 3)),
     "hashed": TfidfVectorizer(hashing=16, ngram_range=(1, 2)),
+    "plain words": TfidfVectorizer(analyzer="word", ngram_range=(1, 2)),
+    "plain characters": TfidfVectorizer(analyzer="char", ngram_range=(2, 3)),
+    "pieces": TfidfVectorizer(analyzer="pieces", ngram_range=(1, 2)),
+    "letters": TfidfVectorizer(analyzer="letters", ngram_range=(1, 3)),
     "spectrum": SpectrumVectorizer(p=3, q=2),
 }
 
@@ -24,6 +31,7 @@ VECTORIZERS = {
 @given(
     st.one_of(
         st.text("catfdo ßşİẞﬁ.,STREE", max_size=40),
+        st.text("ca ßİı\u0301\u0307\u00adΆςｶﾞ手机हिन्ทีค้ـَﷺ가\u1100\u1161x", max_size=20),
         st.lists(st.sampled_from(["The", "fat", "cat", "Straße", "x"]), max_size=8).map(" ".join),
     )
 )

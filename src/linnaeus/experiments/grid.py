@@ -42,6 +42,7 @@ FEATURES: dict[str, dict[str, tuple[Any, ...]]] = {
         "sublinear_tf": (True, False),
         "min_df": (1, 2, 4),
     },
+    "pieces": {"ngram_range": ([1, 1], [1, 2]), "sublinear_tf": (True, False), "min_df": (1, 2, 4)},
     "characters": {"ngram_range": ([2, 4], [2, 3], [3, 5]), "sublinear_tf": (True, False)},
     "spectrum": {"p": (4, 3, 5), "presence": (False, True)},
 }

@@ -8,14 +8,15 @@ values of all pieces add up to the contributions of all terms of the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import CountVectorizer
 
-from linnaeus.text import ENGLISH, SpectrumVectorizer, TfidfVectorizer, ngrams
+from linnaeus.text import ENGLISH, SpectrumVectorizer, TfidfVectorizer, fold_with_places
+from linnaeus.text.analyzers import ANALYZERS, Group
 
 Span = tuple[int, int]
 
@@ -47,13 +48,9 @@ class Occurrences(NamedTuple):
 
         Neighbours of value 0 are one piece.
         """
-        value = self._values(contributions)
         found: list[Piece] = []
         end = 0
-        for (start, stop), v in zip(self.spans, value.tolist(), strict=True):
-            if start < end:  # a character that became two when its case was folded
-                found[-1] = Piece(found[-1].text, (found[-1].value or 0.0) + v)
-                continue
+        for (start, stop), v in zip(self.spans, self._values(contributions).tolist(), strict=True):
             _append(found, self.text[end:start], None)
             _append(found, self.text[start:stop], v)
             end = stop
@@ -95,36 +92,65 @@ def occurrences(vectorizer: Any, text: str) -> Occurrences | None:
     object or None
         Its words, and the terms that they form.
     """
+    groups = _groups(vectorizer, text)
+    if groups is None:
+        return None
+    known = vectorizer.vocabulary_
+    if known is None:
+        known = _hashed(vectorizer, {term for group in groups for term in group.terms()})
+    return _found(text, groups, known)
+
+
+def _groups(vectorizer: Any, text: str) -> list[Group] | None:
+    """The tokens of a text, with their places in it; None if it is not known how."""
     if isinstance(vectorizer, SpectrumVectorizer):
-        lengths = sorted({len(term) for term in vectorizer.vocabulary_})
-        characters = [(i, i + 1) for i in range(len(text))]
-        return _found(text, list(text), characters, lengths, "", vectorizer.vocabulary_)
+        lengths = {len(term) for term in vectorizer.vocabulary_}
+        places = [(i, i + 1) for i in range(len(text))]
+        return [Group(text, places, min(lengths, default=1), max(lengths, default=0))]
     if isinstance(vectorizer, CountVectorizer):  # scikit-learn's, of which TF-IDF is a kind
         own = (vectorizer.preprocessor, vectorizer.tokenizer, vectorizer.strip_accents)
         if vectorizer.analyzer not in ("word", "char") or own != (None, None, None):
             return None
     elif not isinstance(vectorizer, TfidfVectorizer) or callable(vectorizer.analyzer):
         return None
-    shortest, longest = vectorizer.ngram_range
-    chars = vectorizer.analyzer == "char"
-    words, spans = _characters(vectorizer, text) if chars else _words(vectorizer, text)
-    lengths, glue = list(range(shortest, longest + 1)), "" if chars else " "
-    known = vectorizer.vocabulary_
-    if known is None:
-        known = _hashed(vectorizer, {t for n in lengths for t in ngrams(words, n, n, glue)})
-    return _found(text, words, spans, lengths, glue, known)
+    if vectorizer.analyzer in ANALYZERS:
+        folded, origin = fold_with_places(text, vectorizer.lowercase)
+        groups = vectorizer.text_analyzer().groups(folded)
+        return [_placed(group, origin) for group in groups]
+    (shortest, longest), (folded, origin) = vectorizer.ngram_range, _folded(vectorizer, text)
+    if vectorizer.analyzer == "char":
+        return [Group(folded, origin, shortest, longest)]
+    spans = _words(vectorizer, folded)
+    words = [folded[start:end] for start, end in spans]
+    return [_placed(Group(words, spans, shortest, longest, " "), origin)]
 
 
-def _found(
-    text: str, words: list[str], spans: list[Span], lengths: list[int], glue: str,
-    known: Mapping[str, int],
-) -> Occurrences:  # fmt: skip
+def _placed(group: Group, origin: list[Span]) -> Group:
+    """With places in the text itself, where they were in the folded one."""
+    spans = [(origin[start][0], origin[end - 1][1]) for start, end in group.spans]
+    return group._replace(spans=spans)
+
+
+def _found(text: str, groups: list[Group], known: Mapping[str, int]) -> Occurrences:
+    """Terms that are known, over the smallest parts of the text that some token ends at."""
+    tokens = {span for group in groups for span in group.spans}
+    borders = sorted({border for span in tokens for border in span})
+    covered = np.zeros(len(borders) + 1, np.int64)
+    place = {border: i for i, border in enumerate(borders)}
+    for start, end in tokens:
+        covered[place[start]] += 1
+        covered[place[end]] -= 1
+    inside = np.cumsum(covered)[: max(len(borders) - 1, 0)] > 0
+    number = np.concatenate([[0], np.cumsum(inside)]).tolist()  # of the part that begins there
+    spans = [(borders[i], borders[i + 1]) for i in np.flatnonzero(inside).tolist()]
     terms = []
-    for n in lengths:
-        for i in range(len(words) - n + 1):
-            column = known.get(glue.join(words[i : i + n]))
-            if column is not None:
-                terms.append((column, range(i, i + n)))
+    for group in groups:
+        at = [(number[place[start]], number[place[end]]) for start, end in group.spans]
+        for n in range(group.shortest, group.longest + 1):
+            for i in range(len(at) - n + 1):
+                column = known.get(group.mark + group.glue.join(group.tokens[i : i + n]))
+                if column is not None:
+                    terms.append((column, range(at[i][0], at[i + n - 1][1])))
     return Occurrences(text, spans, terms)
 
 
@@ -138,38 +164,22 @@ def _hashed(vectorizer: TfidfVectorizer, terms: set[str]) -> dict[str, int]:
     return dict(zip(order, columns.tolist(), strict=True))
 
 
-def _characters(vectorizer: TfidfVectorizer, text: str) -> tuple[list[str], list[Span]]:
-    folded, origin = _folded(vectorizer, text)
-    return list(folded), [(i, i + 1) for i in origin]
-
-
-def _words(vectorizer: TfidfVectorizer, text: str) -> tuple[list[str], list[Span]]:
-    """The words that are not stop words, and where they are in the text."""
+def _words(vectorizer: Any, folded: str) -> list[Span]:
+    """Where the words are that are not stop words."""
     stop = vectorizer.stop_words
     left_out = frozenset(ENGLISH if stop == "english" else stop or ())
     if isinstance(vectorizer, CountVectorizer):
         left_out = vectorizer.get_stop_words() or frozenset()
-    folded, origin = _folded(vectorizer, text)
-    words, spans = [], []
-    for word, start, end in _matches(vectorizer.token_pattern, folded):
-        if word and word not in left_out:
-            words.append(word)
-            spans.append((origin[start], origin[end - 1] + 1))
-    return words, spans
+    compiled = re.compile(vectorizer.token_pattern)
+    group = 1 if compiled.groups == 1 else 0  # as `re.findall` has it
+    found = (match.span(group) for match in compiled.finditer(folded))
+    return [(i, j) for i, j in found if i < j and folded[i:j] not in left_out]
 
 
-def _matches(pattern: str, text: str) -> Iterator[tuple[str, int, int]]:
-    """What `re.findall` finds, with its places: the group if the pattern has one."""
-    compiled = re.compile(pattern)
-    group = 1 if compiled.groups == 1 else 0
-    for match in compiled.finditer(text):
-        yield (match.group(group) or "", *match.span(group))
-
-
-def _folded(vectorizer: Any, text: str) -> tuple[str, list[int]]:
-    """A text with its case folded, and for every character which one it comes from."""
+def _folded(vectorizer: Any, text: str) -> tuple[str, list[Span]]:
+    """A text with its case folded, and for every character where it comes from."""
     if not vectorizer.lowercase:
-        return text, list(range(len(text)))
+        return text, [(i, i + 1) for i in range(len(text))]
     lower = isinstance(vectorizer, CountVectorizer)
     parts = [c.lower() if lower else c.casefold() for c in text]
-    return "".join(parts), [i for i, part in enumerate(parts) for _ in part]
+    return "".join(parts), [(i, i + 1) for i, part in enumerate(parts) for _ in part]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.io.collection import Part
+from linnaeus.model.languages import MOST, suited_to_language, unspaced_share, words_analyzer
 from linnaeus.model.tables import TableFeatures
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 
@@ -44,13 +45,19 @@ class Choice(NamedTuple):
 
 def _words(part: Part, **own: Any) -> TfidfVectorizer:
     own.setdefault("min_df", 2 if len(part) >= MANY else 1)
+    if "analyzer" not in own:
+        own["analyzer"] = words_analyzer(part.texts or ())
     fixed: dict[str, Any] = {"token_pattern": r"\w+", "sublinear_tf": True}
     return TfidfVectorizer(**fixed | own)
 
 
+def _pieces(part: Part, **own: Any) -> TfidfVectorizer:
+    return _words(part, **{"analyzer": "pieces"} | own)
+
+
 def _characters(part: Part, **own: Any) -> TfidfVectorizer:
     own.setdefault("min_df", 2 if len(part) >= MANY else 1)
-    fixed: dict[str, Any] = {"analyzer": "char", "ngram_range": (2, 4), "sublinear_tf": True}
+    fixed: dict[str, Any] = {"analyzer": "letters", "ngram_range": (2, 4), "sublinear_tf": True}
     return TfidfVectorizer(**fixed | own)
 
 
@@ -65,6 +72,7 @@ def _table(part: Part, **own: Any) -> TableFeatures:
 
 KINDS: dict[str, Kind] = {
     "words": Kind("texts", "words weighted by TF-IDF; for documents", _words),
+    "pieces": Kind("texts", "words and runs of 4 to 5 letters in them; for compounds", _pieces),
     "characters": Kind("texts", "runs of 2 to 4 characters; for names, codes, typos", _characters),
     "spectrum": Kind("texts", "substrings of 3 to 5 symbols; for proteins, DNA, logs", _spectrum),
     "table": Kind("a table", "columns, standardised or scaled by row", _table),
@@ -148,7 +156,7 @@ def _suited(part: Part) -> tuple[str, str]:
         return "table", "the examples are tables of numbers"
     if _are_sequences(part.texts):
         return "spectrum", "the texts are long runs of few symbols without blanks"
-    return "words", "the examples are texts"
+    return suited_to_language(part)
 
 
 def _are_sequences(texts: Sequence[str]) -> bool:
@@ -157,4 +165,4 @@ def _are_sequences(texts: Sequence[str]) -> bool:
     runs = [text for text in sample if len(text) >= LONG and not any(map(str.isspace, text))]
     if not sample or len(runs) < 0.95 * len(sample):
         return False
-    return len(set().union(*runs)) <= ALPHABET
+    return len(set().union(*runs)) <= ALPHABET and unspaced_share(sample) < MOST

@@ -22,9 +22,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.text.analyzers import ANALYZERS, Analyzer
 from linnaeus.text.frames import as_configured
 from linnaeus.text.stop_words import ENGLISH
-from linnaeus.text.tokens import WORD, ngrams, tokenize
+from linnaeus.text.tokens import WORD, ngrams
+from linnaeus.text.writing import fold
 
 
 class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -33,14 +35,20 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     lowercase : bool, default=True
-        Whether to fold case (``str.casefold``) before looking for terms.
+        Whether to fold case before looking for terms.
     token_pattern : str, default='\\w\\w+'
         Regular expression of a word; ``r"\w+"`` also takes single characters.
     stop_words : 'english', iterable of str or None, default=None
         Words to leave out (after folding).
-    analyzer : {'word', 'char'} or callable, default='word'
-        Words; runs of characters; or a function from a document to its terms. A document that is a
-        list is taken for its tokens as they are.
+    analyzer : str or callable, default='text'
+        'text': words, in one spelling (composed accents, no soft hyphens), and runs of 1 to 3
+        letters where a script has no blanks between words (1 to 4 in Thai, Lao, Khmer, Burmese);
+        'pieces': also runs of 4 to 5 letters within words, for compounds; 'letters': runs of
+        letters only. 'jieba', 'fugashi', 'sudachipy', 'janome', 'pythainlp': as 'text', with words
+        of Chinese, Japanese or Thai where this library finds them. 'word' and 'char': what
+        `token_pattern` matches, and runs of code points, with case folded and nothing else. Or a
+        function from a document to its terms. A document that is a list is taken for its tokens
+        as they are.
     ngram_range : tuple of (int, int), default=(1, 1)
         Shortest and longest run of words or characters that is a term.
     min_df : int or float, default=1
@@ -84,7 +92,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         lowercase: bool = True,
         token_pattern: str = WORD,
         stop_words: str | Iterable[str] | None = None,
-        analyzer: str | Callable[[Any], Iterable[str]] = "word",
+        analyzer: str | Callable[[Any], Iterable[str]] = "text",
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float = 1,
         max_features: int | None = None,
@@ -237,23 +245,40 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The function from a document to its terms."""
         if callable(self.analyzer):
             return self.analyzer
-        stop = frozenset(ENGLISH if self.stop_words == "english" else self.stop_words or ())
         shortest, longest = self.ngram_range
-        chars = self.analyzer == "char"
+        chars, terms = self.analyzer in ("char", "letters"), self._terms()
+        stop = self._stop()
 
         def analyze(document: Any) -> Iterator[str]:
-            if not isinstance(document, str):
-                tokens = [t for t in document if t not in stop]
-                return ngrams(tokens, shortest, longest, "" if chars else " ")
-            if chars:
-                return ngrams(self._folded(document), shortest, longest, "")
-            words = tokenize(document, self.token_pattern, self.lowercase)
-            return ngrams([w for w in words if w not in stop], shortest, longest)
+            if isinstance(document, str):
+                return terms(document)
+            tokens = [t for t in document if t not in stop]
+            return ngrams(tokens, shortest, longest, "" if chars else " ")
 
         return analyze
 
-    def _folded(self, text: str) -> str:
-        return text.casefold() if self.lowercase else text
+    def _stop(self) -> frozenset[str]:
+        """The words that are left out."""
+        return frozenset(ENGLISH if self.stop_words == "english" else self.stop_words or ())
+
+    def text_analyzer(self) -> Analyzer:
+        """What finds terms in folded texts; not for a function as `analyzer`.
+
+        Returns
+        -------
+        Analyzer
+        """
+        shortest, longest = self.ngram_range
+        return Analyzer(str(self.analyzer), self.token_pattern, self._stop(), (shortest, longest))
+
+    def _terms(self) -> Callable[[str], Iterator[str]]:
+        """The function from a text to its terms."""
+        analyzer = self.text_analyzer()
+        if self.analyzer in ANALYZERS:
+            return lambda text: analyzer.terms(fold(text, self.lowercase))
+        if self.lowercase:
+            return lambda text: analyzer.plain_terms(text.casefold())
+        return analyzer.plain_terms
 
     def _documents(self, texts: Iterable[Any]) -> Iterator[Any]:
         """The documents, each checked to be a text or a list of tokens."""
@@ -268,9 +293,11 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             yield document
 
     def _check_parameters(self) -> None:
-        if not callable(self.analyzer) and self.analyzer not in ("word", "char"):
+        known = ("word", "char", *ANALYZERS)
+        if not callable(self.analyzer) and self.analyzer not in known:
             raise UserError(
-                f"analyzer is {shorten(self.analyzer)}. Use 'word', 'char' or a function."
+                f"analyzer is {shorten(self.analyzer)}. Use 'word', 'char' or a function; or, for "
+                f"any language, {', '.join(map(repr, ANALYZERS))}."
             )
         if isinstance(self.stop_words, str) and self.stop_words != "english":
             raise UserError(

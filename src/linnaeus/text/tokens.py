@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from linnaeus.text import writing
+
 WORD = r"\w\w+"  # two or more letters, digits or underscores, in any script
 
 
 def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str]:
-    r"""The words of a text, case-folded; whatever matches `pattern` is a word.
+    r"""The words of a text, in one spelling; whatever matches `pattern` is a word.
 
     Parameters
     ----------
     text : str
         The text.
     pattern : str, default='\\w\\w+'
-        Regular expression of a word.
+        Regular expression of a word; in it ``\\w`` stands for letters with their marks.
     lowercase : bool, default=True
         Whether to fold case.
 
@@ -31,7 +33,10 @@ def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str
     >>> tokenize("a b", pattern=r"\w")
     ['a', 'b']
     """
-    words: list[str] = re.findall(pattern, text.casefold() if lowercase else text)
+    folded = writing.fold(text, lowercase, greek=False)
+    if not writing.is_plain(folded):
+        return [folded[i:j] for i, j in writing.cut(folded, pattern, apart=False).words]
+    words: list[str] = re.findall(pattern, folded)
     return words
 
 
