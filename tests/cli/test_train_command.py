@@ -102,7 +102,10 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["nowhere"], "There is no file or folder nowhere"),
         (["notes/x.txt"], "there is no column of labels"),
         (["several/taxonomy.tsv"], "taxonomy.tsv is the taxonomy. Give the file of the examples"),
-        (["label", "--labels", "lable"], "no column 'lable' for the labels (did you mean 'label'?)"),
+        (
+            ["label", "--labels", "lable"],
+            "no column 'lable' for the labels (did you mean 'label'?)",
+        ),
         (["label", "--delimiter", "::"], "The delimiter is '::'. It must be one character"),
         (["several", "--encoding", "utf-9"], "The encoding 'utf-9' is not known"),
         (["several", "--taxonomy", "t.tsv"], "taxonomy='t.tsv' was given"),

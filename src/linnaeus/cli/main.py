@@ -11,6 +11,7 @@ import typer
 
 from linnaeus import __version__
 from linnaeus.cli import (
+    check,
     compare,
     compile_,
     demo,
@@ -20,6 +21,7 @@ from linnaeus.cli import (
     methods,
     predict,
     rule,
+    split,
     taxonomy,
     train,
     tune,
@@ -42,6 +44,8 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("train")(train.train)
+app.command("check")(check.check)
+app.command("split")(split.split)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("compare")(compare.compare)

@@ -51,7 +51,7 @@ class Reading:
                 f"{problem} Or leave such rows out with --skip-bad.",
             )
         message = str(self.error(str(problem), line))
-        self.skipped.append(Skipped.of(message, problem.kind, problem.value, line))
+        self.skipped.append(Skipped.of(message, problem.kind, problem.value, self.rows))
 
     def number_type(self, default: type) -> Any:
         """The value type of features: the one asked for, or the default of the format."""

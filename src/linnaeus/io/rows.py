@@ -59,15 +59,15 @@ class BadRowError(ValueError):
 
 
 class Skipped(str):
-    """The message about a row that was left out; knows its line and what is wrong with it."""
+    """The message about a row that was left out; knows its number and what is wrong with it."""
 
     kind: str
     value: str
-    line: int | None
+    row: int  # from 1
 
     @classmethod
-    def of(cls, message: str, kind: str, value: str, line: int | None) -> Skipped:
+    def of(cls, message: str, kind: str, value: str, row: int) -> Skipped:
         """The message with all that is known of the row."""
         made = cls(message)
-        made.kind, made.value, made.line = kind, value, line
+        made.kind, made.value, made.row = kind, value, row
         return made

@@ -49,20 +49,29 @@ def render_report(comparison: Comparison) -> str:
     -------
     str
     """
+    template = environment().get_template("comparison.html")
+    text: str = template.render(**_content(comparison), plotly_script=_plotly_script())
+    return text
+
+
+def environment() -> Any:
+    """Where templates are: all that comes from data is escaped, and nothing may be undefined.
+
+    Returns
+    -------
+    jinja2.Environment
+    """
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
         raise MissingExtraError("The report", "jinja2", "report") from None
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("linnaeus.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    template = environment.get_template("comparison.html")
-    text: str = template.render(**_content(comparison), plotly_script=_plotly_script())
-    return text
 
 
 def _plotly_script() -> str:

@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 _NAMES = {
+    "checking": ("Checked", "check"),
     "compiling": ("CompiledLoops", "compile_loops"),
     "comparing": (
         "Compared",
@@ -25,6 +26,7 @@ _NAMES = {
     "parts": ("Step",),
     "predicting": ("Predicted", "predict"),
     "rows": ("count_rows",),
+    "splitting": ("Divided", "split"),
     "taxonomies": (
         "LearnedTaxonomy",
         "check_taxonomy",

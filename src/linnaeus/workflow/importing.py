@@ -44,7 +44,7 @@ def import_collection(
         )
     check_options(format, options)
     target = Path(target)
-    _check_target(target)
+    check_folder(target)
     collection = READERS[format](source, **options)
     with replaced(target) as folder:
         files = write_collection(collection, folder, compress=compress)
@@ -78,7 +78,8 @@ def check_options(format: str, options: dict[str, Any]) -> None:
             )
 
 
-def _check_target(target: Path) -> None:
+def check_folder(target: Path) -> None:
+    """Refuse a folder to write that has something in it, or that cannot be made."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UserError(f"{target} already exists. Remove it, or choose another output folder.")
     if not target.resolve().parent.is_dir():
