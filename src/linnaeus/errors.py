@@ -1,13 +1,17 @@
-"""What the library raises when the input, not the program, is at fault.
+"""What the library raises when the input, not the program, is at fault, and what it notes.
 
 Every message names the thing, the value and the remedy. Front ends catch `UserError` once:
-exit code 1 on the command line, status 400 over HTTP.
+exit code 1 on the command line, status 400 over HTTP. Where the remedy is an argument in Python
+and an option at the shell, the error carries both wordings. Notes are sentences about how an
+input was understood where it could have been meant otherwise.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
 
@@ -36,7 +40,14 @@ def nearest(name: object, known: Iterable[object]) -> str:
 
 
 class UserError(ValueError):
-    """A mistake in what the user gave; the message says how to fix it."""
+    """A mistake in what the user gave; the message says how to fix it.
+
+    shell : the message at the command line, where the remedy is an option
+    """
+
+    def __init__(self, message: str = "", shell: str | None = None) -> None:
+        super().__init__(message)
+        self.shell = message if shell is None else shell
 
 
 def check_choice(name: str, value: object, known: Iterable[str]) -> None:
@@ -62,13 +73,16 @@ class TaxonomyError(UserError):
 class FormatError(UserError):
     """A file cannot be read; knows the file, and the line where one is at fault."""
 
-    def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
+    def __init__(
+        self, path: str | Path, message: str, line: int | None = None, shell: str | None = None
+    ) -> None:
         self.path, self.line, self.reason = str(path), line, message
+        self._at_shell = message if shell is None else shell
         where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {message}")
+        super().__init__(f"{where}: {message}", f"{where}: {self._at_shell}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
-        return type(self), (self.path, self.reason, self.line)
+    def __reduce__(self) -> tuple[type, tuple[str, str, int | None, str]]:
+        return type(self), (self.path, self.reason, self.line, self._at_shell)
 
 
 class MissingExtraError(UserError, ImportError):
@@ -79,3 +93,33 @@ class MissingExtraError(UserError, ImportError):
             f"{feature} needs the package {package!r}, which is not installed. "
             f'Install it with: pip install "linnaeus[{extra}]"'
         )
+
+
+class Notes:
+    """How an input was understood: guesses, which a user should hear of, and plain facts."""
+
+    def __init__(self) -> None:
+        self.guesses: list[str] = []
+        self.facts: list[str] = []
+
+
+_heard: ContextVar[Notes | None] = ContextVar("heard", default=None)
+
+
+def note(sentence: str, guess: bool = True) -> None:
+    """Say how an input was understood, to whoever listens (`noted`), once."""
+    heard = _heard.get()
+    kept = [] if heard is None else heard.guesses if guess else heard.facts
+    if sentence not in kept:
+        kept.append(sentence)
+
+
+@contextmanager
+def noted() -> Iterator[Notes]:
+    """The notes said within the block."""
+    heard = Notes()
+    token = _heard.set(heard)
+    try:
+        yield heard
+    finally:
+        _heard.reset(token)

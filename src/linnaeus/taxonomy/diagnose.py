@@ -163,7 +163,7 @@ def _isolated_nodes(taxonomy: Taxonomy) -> Iterator[Finding]:
 
 
 def _single_children(taxonomy: Taxonomy) -> Iterator[Finding]:
-    what = "Nodes with a single child (collapsed() contracts such chains)"
+    what = "Nodes with a single child (a chain, which could be one node)"
     single = np.flatnonzero(taxonomy.n_children == 1)
     yield from _listing(taxonomy, single, "note", "single_child", what)
 
