@@ -54,21 +54,21 @@ FORMATS = {
         "the same with commas or semicolons; or level columns",
         edge_list.read_csv, edge_list.write_csv,
     ),
-    "xlsx": Format("the same on the first sheet of a workbook", edge_list.read_xlsx),
     "paths": Format(
         "one path per line: A/B/C or A > B > C; the Google product taxonomy",
         paths.read, paths.write, ("sep",),
     ),
-    "outline": Format("names indented below one another", outline.read, outline.write),
     "obo": Format("OBO ontology: is_a and part_of", obo.read, obo.write),
     "skos": Format(
         "SKOS thesaurus: Turtle or RDF/XML", skos.read, skos_write.write_turtle, ("language",)
     ),
     "json": Format("nested, AudioSet-like, or our own form", json_tree.read, json_tree.write),
     "lshtc": Format("cat_hier: parent, space, child", lshtc.read, lshtc.write),
+    "outline": Format("names indented below one another", outline.read, outline.write),
     "mesh": Format("MeSH: name;tree-number, or a table with mesh_tree_number", mesh.read),
     "enzclass": Format("ENZYME nomenclature, enzclass.txt", enzclass.read),
     "arff": Format("the class hierarchy in a Clus ARFF header", arff.read),
+    "xlsx": Format("as csv, on the first sheet of a workbook", edge_list.read_xlsx),
 }  # fmt: skip
 
 

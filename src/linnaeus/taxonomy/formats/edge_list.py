@@ -99,8 +99,8 @@ def _check(path: Path, line: int, cells: list[str], width: int, delimiter: str) 
         between = DELIMITERS.get(delimiter, "tabs")
         remedy = (
             f"Write parent and child (and a title) with {between} between them, the parent empty "
-            f"for a root; other columns need a header line that says which is which. "
-            f"{headers.understood()}."
+            f"for a root; other columns need a header line that says which is which, such as id, "
+            f"name, parent_id."
         )
         raise column_error(path, line, text, len(cells), remedy)
     if len(cells) != width:

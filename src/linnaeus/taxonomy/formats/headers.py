@@ -15,8 +15,11 @@ _ENDS = (
     "id", "ids", "name", "title", "label", "category", "node", "code", "class", "term", "concept",
     "key", "uid", "uuid", "slug", "group", "type", "number", "no", "uri",
 )  # fmt: skip
-_PARENT = ("parent", "parents", "broader", "super")
-_CHILD = ("child", "children", "narrower")
+_PARENTS = {start + end for start in ("parent", "broader") for end in ("", "s", *_ENDS)}
+_PARENTS |= {"super", *(f"{end}parent" for end in _ENDS)}
+_CHILDREN = {start + end for start in ("child", "narrower") for end in _ENDS}
+_PUNCTUATION = re.compile(r"[\W_]+")
+_LONG, _MANY = 60, 500  # characters of a name, and columns, beyond which there is no header
 _NAMED = re.compile(r"(?:name|title|label)$")
 
 # Which of several columns is the node's id: the first of these that is there.
@@ -62,13 +65,18 @@ class Roles(NamedTuple):
 
 
 def plain(cell: str) -> str:
-    """A name in a header without case, blanks and punctuation."""
-    return re.sub(r"[\W_]+", "", cell.casefold())
+    """A name in a header without case, blanks and punctuation; nothing where it is too long."""
+    return "" if len(cell) > _LONG else _PUNCTUATION.sub("", cell.casefold())
+
+
+def plain_names(cells: Sequence[str]) -> list[str]:
+    """The names of a header; none where there are too many for one."""
+    return [plain(cell) for cell in cells] if len(cells) <= _MANY else []
 
 
 def is_header(cells: Sequence[str]) -> bool:
     """Whether a first row names columns: one sure word, or a word for either end of the edge."""
-    names = [plain(cell) for cell in cells]
+    names = plain_names(cells)
     sure = any(_sure(name) for name in names)
     both = any(map(is_parent, names)) and any(map(_kind, names))
     return sure or both
@@ -80,12 +88,11 @@ def _sure(name: str) -> bool:
 
 def is_parent(name: str) -> bool:
     """Whether a plain name stands for the parent."""
-    ends = {start + end for start in _PARENT for end in ("", *_ENDS)}
-    return name in ends or name in _WEAK_PARENT or name in {f"{end}parent" for end in _ENDS}
+    return name in _PARENTS or name in _WEAK_PARENT
 
 
 def _is_child(name: str) -> bool:
-    return any(name == start + end for start in _CHILD for end in _ENDS)
+    return name in _CHILDREN
 
 
 def _kind(name: str) -> str | None:
@@ -97,7 +104,7 @@ def _kind(name: str) -> str | None:
 
 def roles(cells: Sequence[str]) -> Roles | None:
     """What the columns of a header are; None where the parent or the node is missing."""
-    names = [plain(cell) for cell in cells]
+    names = plain_names(cells)
     parents = tuple(i for i, name in enumerate(names) if is_parent(name))
     kinds = [(KINDS.index(kind), i) for i, name in enumerate(names) if (kind := _kind(name))]
     kinds = [(rank, i) for rank, i in kinds if i not in parents]

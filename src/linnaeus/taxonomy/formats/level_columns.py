@@ -46,7 +46,7 @@ MANY = 5  # names with others below them that recur, from which a table is taken
 
 def levels(cells: list[str]) -> list[int]:
     """The columns that hold the levels of paths, from the top down; none if these are no such."""
-    names = [headers.plain(cell) for cell in cells]
+    names = headers.plain_names(cells)
     found = [(int(m[2]), i) for i, name in enumerate(names) if (m := _NUMBERED.fullmatch(name))]
     numbers = sorted(number for number, _ in found)
     start = numbers[0] if numbers else -1

@@ -263,7 +263,7 @@ def _tell_namesakes(taxonomy: Taxonomy) -> None:
 
 def child_first(edges: Iterable[Edge]) -> bool:
     """Whether no node has two children, while some have several parents: a tree upside down."""
-    pairs = {(parent, child) for parent, child in edges if parent is not None}
+    pairs = {(parent, child) for parent, child in edges if parent not in (None, child)}
     children = Counter(parent for parent, _ in pairs)
     parents = Counter(child for _, child in pairs)
     return max(children.values(), default=0) == 1 and max(parents.values(), default=0) > 1
