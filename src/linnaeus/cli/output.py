@@ -38,6 +38,13 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
     print("\n  ".join(lines + more), file=sys.stderr)
 
 
+def print_notes(notes: Sequence[str]) -> None:
+    """Say in one line on standard error how the input was understood."""
+    if notes:
+        said = "; ".join(note.rstrip(".") for note in notes)
+        print(f"Note: {said}.", file=sys.stderr)
+
+
 class _Told(logging.Handler):
     """Messages on standard error as it is now: above a bar, where one is shown."""
 

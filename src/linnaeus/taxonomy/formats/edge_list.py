@@ -28,12 +28,6 @@ from linnaeus.taxonomy.formats.tables import (
 from linnaeus.taxonomy.formats.writing import lines_in_order, reject_characters
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
-_QUESTION = (
-    "Is the child first? Then say so with a header line, child and parent; if the parent is first, "
-    "with parent and child"
-)
-
-
 def read_tsv(path: Path) -> Taxonomy:
     """Read a tab-separated table."""
     return _read(path, "\t")
@@ -81,12 +75,7 @@ def _plain(path: Path, rows: Rows, delimiter: str) -> Taxonomy:
         edges.append((cells[0] or None, cells[1]))
         lines.append(line)
     edges = _without_nothing(edges)
-    if records.child_first(edges):
-        raise FormatError(
-            path,
-            f"read with the parent first, no node has two children, while some have several "
-            f"parents. {_QUESTION}.",
-        )
+    records.refuse_child_first(path, edges)
     note("no header: the first column is the parent, the second the child", guess=False)
     nodes = {name for pair in edges for name in pair}
     titles = beside.titles(path, nodes) | titles
@@ -106,7 +95,7 @@ def _check(path: Path, line: int, cells: list[str], width: int, delimiter: str) 
     if len(cells) != width:
         raise column_error(path, line, text, len(cells), f"Every line needs {width}, as the first.")
     if not cells[1]:
-        ask = f" {_QUESTION}." if cells[0] else ""
+        ask = f" {records.QUESTION}." if cells[0] else ""
         raise FormatError(
             path, f"the name of the child is empty. Write a name, or remove the line.{ask}", line
         )

@@ -72,9 +72,10 @@ def _is_csv(head: list[str]) -> bool:
 
 
 def _is_paths(head: list[str]) -> bool:
-    """A separator on at least half of the lines, and no path that begins with it."""
+    """A separator on at least half of the lines, and no empty parts."""
     sep = paths.guess_separator(head)
-    found = [text.strip() for text in head if sep in text.strip()]
+    texts = paths.without_start([text.strip() for text in head], sep)
+    found = [text for text in texts if sep in text]
     clean = all(part.strip() for text in found for part in without_end(text, sep).split(sep))
     return 2 * len(found) >= len(head) and clean
 

@@ -39,11 +39,18 @@ def read(path: Path, sep: str | None = None) -> Taxonomy:
         sep = guess_separator(text for _, text in entries)
         others = [s for s in SEPARATORS if s.strip() != sep.strip() and _found(s, entries)]
         note(f"paths with {sep.strip()!r} between their parts", guess=bool(others))
-    before = sep.strip() if all(text.startswith(sep.strip()) for _, text in entries) else ""
-    entries = [(line, text.removeprefix(before).strip()) for line, text in entries]
-    for line, text in entries:
+    texts = without_start([text for _, text in entries], sep)
+    for (line, _), text in zip(entries, texts, strict=True):
         _check(path, line, text, sep)
-    return Taxonomy.from_paths((text for _, text in entries), sep)
+    return Taxonomy.from_paths(texts, sep)
+
+
+def without_start(texts: list[str], sep: str) -> list[str]:
+    """Paths without the separator before them, if all have one."""
+    start = sep.strip()
+    if not start or not all(text.startswith(start) for text in texts):
+        return texts
+    return [text.removeprefix(start).strip() for text in texts]
 
 
 def _found(sep: str, entries: list[tuple[int, str]]) -> bool:

@@ -23,6 +23,10 @@ from linnaeus.taxonomy.taxonomy import Taxonomy
 HEADER = ["parent", "child", "title", "relation"]  # our own, under which cells are kept as they are
 NOTHING = {"null", "none", "nan", "<na>", "n/a", "#n/a", "\\n", "nil"}
 _NO_ID = {"0", "-1", "-", "--", "—"}  # for nothing where the rows are records of their own
+QUESTION = (
+    "Is the child first? Then say so in a table (tsv or csv) with the header line child, parent; "
+    "if the parent is first, with parent, child"
+)
 _BETWEEN = ("|", ";", ",")
 
 
@@ -267,3 +271,13 @@ def child_first(edges: Iterable[Edge]) -> bool:
     children = Counter(parent for parent, _ in pairs)
     parents = Counter(child for _, child in pairs)
     return max(children.values(), default=0) == 1 and max(parents.values(), default=0) > 1
+
+
+def refuse_child_first(path: Path, edges: Sequence[Edge]) -> None:
+    """Ask about a file without a header that would be upside down."""
+    if child_first(edges):
+        raise FormatError(
+            path,
+            f"read with the parent first, no node has two children, while some have several "
+            f"parents. {QUESTION}.",
+        )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from zipfile import BadZipFile
 
 from linnaeus.errors import FormatError, MissingExtraError, note, shorten
 from linnaeus.files import LineReader, open_lines
@@ -76,7 +77,7 @@ def sheet_rows(path: Path) -> Rows:
             pass  # which says what is wrong
     try:
         sheets = load_workbook(path, read_only=True, data_only=True).worksheets
-    except (InvalidFileException, OSError, KeyError, ValueError, EOFError) as error:
+    except (InvalidFileException, BadZipFile, OSError, KeyError, ValueError, EOFError) as error:
         raise FormatError(
             path, f"this is no workbook ({error}). Save it as .xlsx or .csv again."
         ) from None
