@@ -1,4 +1,4 @@
-"""Text files, plain, gzip or zip: read with errors that name the line, written whole or not at all."""
+"""Text files, plain or packed: read with errors that name the line, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _unpacked(path: Path, raw: io.BufferedReader) -> io.BufferedReader:
     if start.startswith(_ZIP_MAGIC):
         return io.BufferedReader(_only_member(path, raw))  # type: ignore[arg-type]
     packed = start.startswith(_GZIP_MAGIC)
-    return io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw  # type: ignore[arg-type]
+    return io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
 
 def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:

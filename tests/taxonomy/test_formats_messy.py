@@ -68,8 +68,8 @@ def test_ids_and_titles(put):
     tax = put("t.csv", wide)
     assert tax.titles == {"1": "Ay", "2": "Bee"}
     assert "not used: 'name', 'url'" in tax.notes[0]
-    both = "child_id,child_name,parent_name,parent_id\n2,Dogs,Animals,1\n3,Cats,Animals,1\n4,x,Dogs,2\n"
-    tax = put("t.csv", both)
+    both = "child_id,child_name,parent_name,parent_id\n"
+    tax = put("t.csv", both + "2,Dogs,Animals,1\n3,Cats,Animals,1\n4,x,Dogs,2\n")
     assert tax.edges == (("1", "2"), ("1", "3"), ("2", "4"))
     assert tax.titles["2"] == "Dogs"
 
@@ -79,7 +79,9 @@ def test_ids_and_titles(put):
     [("id,colour", "parent"), ("Category,Description", "parent"), ("parent,colour", "node")],
 )
 def test_half_a_header_is_an_error_that_lists_what_is_understood(put, header, missing):
-    with pytest.raises(FormatError, match=rf"line 1: .*understood as the {missing}.*broader.*narro"):
+    with pytest.raises(
+        FormatError, match=rf"line 1: .*understood as the {missing}.*broader.*narro"
+    ):
         put("t.csv", f"{header}\nx,y\n")
 
 
@@ -119,11 +121,15 @@ def test_parents_in_other_case_and_several_in_a_cell(put):
 
 
 def test_unknown_and_doubtful_parents(put):
-    with pytest.raises(FormatError, match="line 4: node '3' has the unknown parent '9'.*Add a line"):
+    with pytest.raises(
+        FormatError, match="line 4: node '3' has the unknown parent '9'.*Add a line"
+    ):
         put("t.csv", "id,parent\n1,\n2,1\n3,9\n")
     with pytest.raises(FormatError, match=r"line 4: the parent 'A' is the title of several nodes"):
         put("t.csv", "id,name,parent\n1,A,\n2,A,\n3,B,A\n")
-    with pytest.raises(FormatError, match="line 2: Node '1' is given as its own parent.*empty cell"):
+    with pytest.raises(
+        FormatError, match="line 2: Node '1' is given as its own parent.*empty cell"
+    ):
         put("t.csv", "id,parent\n1,1\n2,1\n")
     tax = put("t.csv", "id,parent\nA,root\nB,A\n")
     assert tax.roots == ("root",)
@@ -161,7 +167,11 @@ def test_zip_and_workbooks(tmp_path, monkeypatch):
 
 
 def test_json_records_that_name_their_parents(put):
-    rows = [{"id": 1, "parent": None}, {"id": 2, "name": "Two", "parent": 1}, {"id": 3, "parent": 2}]
+    rows = [
+        {"id": 1, "parent": None},
+        {"id": 2, "name": "Two", "parent": 1},
+        {"id": 3, "parent": 2},
+    ]
     for data in (rows, {"count": 3, "data": rows}):
         tax = put("t.json", json.dumps(data))
         assert tax.edges == (("1", "2"), ("2", "3"))

@@ -55,8 +55,9 @@ def stats(taxonomy: Taxonomy) -> dict[str, Any]:
 def findings(taxonomy: Taxonomy) -> list[Finding]:
     """What to look at, warnings first."""
     checks = (
-        _upside_down, _header_names, _like_parents, _redundant_edges, _related_ancestors, _similar_names, _same_titles, _isolated_nodes,
-        _single_children, _wide_families, _missing_titles,
+        _upside_down, _header_names, _like_parents, _redundant_edges, _related_ancestors,
+        _similar_names, _same_titles, _isolated_nodes, _single_children, _wide_families,
+        _missing_titles,
     )  # fmt: skip
     found = [finding for check in checks for finding in check(taxonomy)]
     return sorted(found, key=lambda finding: finding.level != "warning")

@@ -28,6 +28,7 @@ from linnaeus.taxonomy.formats.tables import (
 from linnaeus.taxonomy.formats.writing import lines_in_order, reject_characters
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
+
 def read_tsv(path: Path) -> Taxonomy:
     """Read a tab-separated table."""
     return _read(path, "\t")

@@ -8,7 +8,15 @@ from itertools import islice
 from pathlib import Path
 
 from linnaeus.files import open_lines
-from linnaeus.taxonomy.formats import enzclass, google, headers, level_columns, mesh, outline, paths
+from linnaeus.taxonomy.formats import (
+    enzclass,
+    google,
+    headers,
+    level_columns,
+    mesh,
+    outline,
+    paths,
+)
 from linnaeus.taxonomy.formats.tables import DELIMITERS, WINDOWS
 from linnaeus.taxonomy.lines import without_end
 
@@ -26,7 +34,7 @@ _TURTLE = re.compile(r"@prefix\b|@base\b|PREFIX\b|BASE\b|<\S+>\s+\S+\s", re.IGNO
 
 
 def stem_and_suffix(path: str | Path) -> tuple[str, str]:
-    """The name of a file without ``.gz`` and ``.zip``, split: ("train", "jsonl") for train.jsonl.gz."""
+    """The name of a file that may be packed, split: ("train", "jsonl") for train.jsonl.gz."""
     name = Path(path).name
     name = name.removesuffix(".gz").removesuffix(".zip")
     stem, _, suffix = name.rpartition(".")

@@ -37,7 +37,7 @@ def read(path: Path) -> Taxonomy:
     if isinstance(data, dict) and data.get("format") == _OWN:
         reader.own(data)
     elif records_found := _records(data):
-        return edge_list.of_rows(path, iter(_rows(records_found)), ",")
+        return _of_records(path, records_found)
     elif isinstance(data, list) and any(isinstance(x, dict) and "child_ids" in x for x in data):
         reader.audioset(data)
     else:
@@ -59,6 +59,14 @@ def _is_records(data: Any) -> bool:
     return headers.roles(list(keys)) is not None and not {"children", "child_ids"} & set(keys)
 
 
+def _of_records(path: Path, data: list[dict[str, Any]]) -> Taxonomy:
+    try:
+        return edge_list.of_rows(path, _rows(data), ",")
+    except FormatError as error:
+        where = f"entry {error.line - 1}: " if error.line else ""
+        raise type(error)(path, f"{where}{error.reason}") from None
+
+
 def _rows(data: list[dict[str, Any]]) -> Iterator[tuple[int, list[str]]]:
     """Records as the rows of a table: one for each of several parents, without lines."""
     keys = list(dict.fromkeys(key for entry in data for key in entry))
@@ -66,8 +74,8 @@ def _rows(data: list[dict[str, Any]]) -> Iterator[tuple[int, list[str]]]:
     parents = [i for i, key in enumerate(keys) if headers.is_parent(headers.plain(key))]
     for number, entry in enumerate(data, 2):
         values = [entry.get(key) for key in keys]
-        several = max((len(values[i]) for i in parents if isinstance(values[i], list)), default=1)
-        for k in range(max(several, 1)):
+        above = [v for v in (values[i] for i in parents) if isinstance(v, list)]
+        for k in range(max([1, *map(len, above)])):
             cells = [(v[k] if k < len(v) else None) if isinstance(v, list) else v for v in values]
             yield number, ["" if v is None else str(v) for v in cells]
 

@@ -94,7 +94,7 @@ def _tell(header: list[str], columns: list[int]) -> None:
 
 
 def _path(path: Path, line: int, names: list[str], above: list[str]) -> list[str]:
-    """The names of a row from the top down; those that it leaves out at first are of the row above."""
+    """The names of a row from the top down; first ones that it leaves out are the row's above."""
     names = list(names)
     while not names[-1]:
         names.pop()
@@ -104,8 +104,8 @@ def _path(path: Path, line: int, names: list[str], above: list[str]) -> list[str
     if "" in names:
         raise FormatError(
             path,
-            f"level {names.index('') + 1} is empty in {shorten(','.join(names))}. Fill in the name; "
-            f"only levels below the last one may be empty, and first ones that are those of the "
+            f"level {names.index('') + 1} is empty in {shorten(','.join(names))}. Fill in the "
+            f"name; only levels below the last one may be empty, and first ones that are as in the "
             f"row above.",
             line,
         )

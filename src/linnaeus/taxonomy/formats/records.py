@@ -109,7 +109,9 @@ def _tell_columns(names: list[str], roles: headers.Roles) -> None:
     """Say which column was taken as what, as a guess unless the names are our own."""
     used = {"node": roles.node, "parent": roles.parents[0], "title": roles.title}
     said = [f"{what} from {names[i]!r}" for what, i in used.items() if i >= 0]
-    left = [n or "(no name)" for i, n in enumerate(names) if i not in {*used.values(), roles.relation}]
+    left = [
+        n or "(no name)" for i, n in enumerate(names) if i not in {*used.values(), roles.relation}
+    ]
     rest = f"; not used: {', '.join(map(repr, left))}" if left else ""
     own = {headers.plain(names[i]) for i in used.values() if i >= 0} <= set(HEADER)
     note(f"columns: {', '.join(said)}{rest}", guess=bool(left) or not own)
@@ -158,9 +160,7 @@ def _is_related(path: Path, line: int, relation: str) -> bool:
 class _Parents:
     """Which nodes the cells for the parent mean."""
 
-    def __init__(
-        self, path: Path, entries: list[Entry], titles: dict[str, str], kind: str
-    ) -> None:
+    def __init__(self, path: Path, entries: list[Entry], titles: dict[str, str], kind: str) -> None:
         self.path, self.entries, self.titles, self.kind = path, entries, titles, kind
         self.ids = dict.fromkeys(entry.node for entry in entries)
         self.means: dict[str, list[str]] = {"": []}  # parents of a cell; empty for a top node
@@ -177,7 +177,8 @@ class _Parents:
         self._unknown()
         found: dict[tuple[str | None, str], int] = {}
         for line, cell, node in self.entries:
-            for parent in self.means.get(cell, [cell]) or [None]:
+            parents: list[str | None] = [*self.means.get(cell, [cell])]
+            for parent in parents or [None]:
                 found.setdefault((parent, node), line)
         return list(found), list(found.values())
 
@@ -232,7 +233,7 @@ class _Parents:
                 raise FormatError(
                     self.path,
                     f"the parent {shorten(cell)} is the title of several nodes "
-                    f"({', '.join(map(shorten, groups[cell][:3]))}). Write the id of the one meant.",
+                    f"({', '.join(map(shorten, groups[cell][:3]))}). Write the id of one.",
                     line,
                 )
         self._take({cell: groups[cell] for cell in left}, "given by title")
