@@ -1,9 +1,8 @@
 """What the library raises when the input, not the program, is at fault, and what it notes.
 
 Every message names the thing, the value and the remedy. Front ends catch `UserError` once:
-exit code 1 on the command line, status 400 over HTTP. Where the remedy is an argument in Python
-and an option at the shell, the error carries both wordings. Notes are sentences about how an
-input was understood where it could have been meant otherwise.
+exit code 1 on the command line, status 400 over HTTP. Notes are sentences about how an input was
+understood where it could have been meant otherwise.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 _SHOWN = 60
 
@@ -42,7 +42,7 @@ def nearest(name: object, known: Iterable[object]) -> str:
 class UserError(ValueError):
     """A mistake in what the user gave; the message says how to fix it.
 
-    shell : the message at the command line, where the remedy is an option
+    `shell` says it in the words of the command line, where they differ from Python's.
     """
 
     def __init__(self, message: str = "", shell: str | None = None) -> None:
@@ -76,13 +76,12 @@ class FormatError(UserError):
     def __init__(
         self, path: str | Path, message: str, line: int | None = None, shell: str | None = None
     ) -> None:
-        self.path, self.line, self.reason = str(path), line, message
-        self._at_shell = message if shell is None else shell
+        self.path, self.line, self.reason, self._shell = str(path), line, message, shell
         where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {message}", f"{where}: {self._at_shell}")
+        super().__init__(f"{where}: {message}", f"{where}: {shell or message}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, int | None, str]]:
-        return type(self), (self.path, self.reason, self.line, self._at_shell)
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), (self.path, self.reason, self.line, self._shell)
 
 
 class MissingExtraError(UserError, ImportError):

@@ -1,11 +1,13 @@
-"""Text files, plain or packed: read with errors that name the line, written whole or not at all."""
+"""Text files, plain or gzip: read with errors that name the line, written whole or not at all."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
 import secrets
+import string
 import tempfile
 import zipfile
 import zlib
@@ -14,24 +16,34 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TextIO
 
-from linnaeus.errors import FormatError, UserError, note
+from linnaeus.errors import FormatError, UserError, shorten
 
 _GZIP_MAGIC, _ZIP_MAGIC = b"\x1f\x8b", b"PK\x03\x04"
-_MARKS = {  # the longer ones first: UTF-32 begins as UTF-16 does
-    b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32",
-    b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16",
-}  # fmt: skip
+_MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 does
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+}
+_BLOCK = 1 << 20
+_LETTERS = string.ascii_letters.encode()
+FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
+WESTERN = "cp1252"
+_SAVE = (
+    "Save the file as UTF-8: in a spreadsheet or an editor choose it when saving, or at the shell "
+    "use iconv -f ENCODING -t utf-8."
+)
 
 
 class LineReader:
     """The lines of an open file without their ends; `line` is the number of the last one.
 
-    A broken gzip stream or text that is not UTF-8 becomes a `FormatError` that names the line,
-    but a line that is not UTF-8 is read in the encoding `other`, if there is one, with a note.
+    A broken gzip stream or text in another encoding becomes a `FormatError` that names the line.
     """
 
-    def __init__(self, path: Path, handle: TextIO, other: str | None = None) -> None:
-        self.path, self.line, self._handle, self._other = path, 0, handle, other
+    def __init__(self, path: Path, handle: TextIO) -> None:
+        self.path, self.line, self._handle = path, 0, handle
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -45,32 +57,21 @@ class LineReader:
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the gzip file is damaged ({error}). Fetch it again.") from None
-        except UnicodeDecodeError:
-            raise self.error(
-                f"the file begins as {self._handle.encoding.upper()}, but what follows is none. "
-                f"Save it as UTF-8."
-            ) from None
+        except UnicodeDecodeError as error:
+            raise self.error(f"the text is not {error.encoding.upper()}. {_SAVE}") from None
         self.line += 1
         if not text.isascii():
-            text = self._checked(text)
+            self._check_encoding(text)
         return text.rstrip("\r\n")
 
-    def _checked(self, text: str) -> str:
-        """Bytes that are not UTF-8 were decoded to lone surrogates, which cannot be encoded."""
+    def _check_encoding(self, text: str) -> None:
+        """Bytes that are not valid were decoded to lone surrogates, which cannot be encoded."""
         try:
             text.encode()
-            return text
         except UnicodeEncodeError as error:
             bad = ord(text[error.start]) - 0xDC00
-        with suppress(UnicodeError):
-            if self._other is not None:
-                text = text.encode("utf-8", "surrogateescape").decode(self._other)
-                note(f"{self.path.name} is not UTF-8, and was read as {self._other}")
-                return text
-        raise self.error(
-            f"byte 0x{bad:02x} is not valid UTF-8. Save the file as UTF-8 (in a spreadsheet "
-            f"program: CSV UTF-8; or, if it is latin-1, with iconv -f latin1 -t utf-8)."
-        )
+            name = self._handle.encoding.upper().removesuffix("-SIG")
+            raise self.error(f"byte 0x{bad:02x} is not valid {name}. {_SAVE}") from None
 
     def error(self, message: str) -> FormatError:
         """An error at the current line."""
@@ -78,12 +79,80 @@ class LineReader:
 
 
 @contextmanager
-def open_lines(path: str | Path, other: str | None = None) -> Iterator[LineReader]:
-    """Read a text file line by line: packed by content, any byte order mark, \\r\\n allowed.
+def open_lines(path: str | Path, encoding: str | None = None) -> Iterator[LineReader]:
+    """Read a text file line by line: gzip by content, a byte order mark and \\r\\n allowed.
 
-    other : encoding of lines that are not UTF-8 (None: they are an error)
+    Without an encoding it is UTF-8, or what a byte order mark or the zeros of UTF-16 say.
     """
     path = Path(path)
+    with _open_bytes(path) as stream:
+        encoding = encoding or _told(stream)
+        try:
+            handle = io.TextIOWrapper(stream, encoding, "surrogateescape")
+        except LookupError:
+            raise UserError(
+                f"The encoding {shorten(encoding)} is not known. Use one such as utf-8, utf-16, "
+                f"cp1252 or latin-1."
+            ) from None
+        with handle:
+            yield LineReader(path, handle)
+
+
+def encoding_of(path: str | Path) -> str:
+    """The encoding of a text file by its bytes: of Unicode, or else that of Western Windows.
+
+    A file that is neither, since too many of its letters are not ASCII, is refused with the
+    question: Cyrillic, Greek or Chinese texts in encodings of their own would be read as nonsense.
+    """
+    path = Path(path)
+    with _open_bytes(path) as stream:
+        told = _told(stream)
+        if told != "utf-8-sig" or _is_utf8(stream):
+            return told
+    with _open_bytes(path) as stream:
+        sample = stream.read(_BLOCK)
+    high = len(sample) - len(sample.decode("ascii", "ignore"))
+    letters = high + len(sample) - len(sample.translate(None, _LETTERS))
+    if high > FOREIGN * letters:
+        message = (
+            "the text is neither UTF-8 nor in a Western encoding. Save the file as UTF-8, or name "
+            "its encoding{}, for example cp1251, gbk or shift_jis."
+        )
+        raise FormatError(path, message.format(""), shell=message.format(" with --encoding"))
+    return WESTERN if not set(sample) & {0x81, 0x8D, 0x8F, 0x90, 0x9D} else "latin-1"
+
+
+def _told(stream: IO[bytes]) -> str:
+    """The encoding that the first bytes of a file tell of; UTF-8 where they tell nothing."""
+    try:
+        start: bytes = stream.peek(64)[:64]  # type: ignore[attr-defined]
+    except (EOFError, OSError, zlib.error):  # damaged: the first line says so
+        start = b""
+    for mark, name in _MARKS.items():
+        if start.startswith(mark):
+            return name
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) > len(start) // 4:  # every second byte of Western text is 0
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return "utf-8-sig"
+
+
+def _is_utf8(stream: IO[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for block in iter(lambda: stream.read(_BLOCK), b""):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        return True  # whoever reads the file says on which line it is damaged
+    return True
+
+
+@contextmanager
+def _open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if it is gzip, or a zip that holds one file."""
     try:
         raw = path.open("rb")
     except FileNotFoundError:
@@ -92,26 +161,13 @@ def open_lines(path: str | Path, other: str | None = None) -> Iterator[LineReade
         raise UserError(f"{path} is a folder. Name a file.") from None
     except PermissionError:
         raise UserError(f"The file {path} cannot be read. Check its permissions.") from None
-    with raw, _unpacked(path, raw) as stream:
-        try:
-            start = stream.peek(4)[:4]
-        except (EOFError, zlib.error, OSError):
-            start = b""  # a damaged file: the first line will say so
-        encoding = next((kind for mark, kind in _MARKS.items() if start.startswith(mark)), None)
-        if encoding:
-            note(f"{path.name} is {encoding.upper()}")
-        errors = "strict" if encoding else "surrogateescape"
-        with io.TextIOWrapper(stream, encoding or "utf-8-sig", errors) as handle:
-            yield LineReader(path, handle, other)
-
-
-def _unpacked(path: Path, raw: io.BufferedReader) -> io.BufferedReader:
-    """The content of a gzip file, or of a zip file that holds one file; else the file itself."""
-    start = raw.peek(4)[:4]
-    if start.startswith(_ZIP_MAGIC):
-        return io.BufferedReader(_only_member(path, raw))  # type: ignore[arg-type]
-    packed = start.startswith(_GZIP_MAGIC)
-    return io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+    with raw:
+        start = raw.peek(4)[:4]
+        if start.startswith(_ZIP_MAGIC):
+            yield io.BufferedReader(_only_member(path, raw))  # type: ignore[type-var]
+        else:
+            packed = start.startswith(_GZIP_MAGIC)
+            yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
 
 def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:

@@ -142,7 +142,7 @@ def test_encodings(put, encoding):
     mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
     tax = put("t.csv", mark + text.encode(encoding))
     assert tax.edges == (("Tiere", "Hündchen"), ("Tiere", "Kätzchen"))
-    said = {"cp1252": "read as cp1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16"}.get(encoding)
+    said = {"cp1252": "read as CP1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16"}.get(encoding)
     assert said is None or any(said in note for note in tax.notes)
 
 

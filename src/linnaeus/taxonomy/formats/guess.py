@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from linnaeus.files import open_lines
 from linnaeus.taxonomy.formats import (
     enzclass,
     google,
@@ -17,7 +16,7 @@ from linnaeus.taxonomy.formats import (
     outline,
     paths,
 )
-from linnaeus.taxonomy.formats.tables import DELIMITERS, WINDOWS
+from linnaeus.taxonomy.formats.tables import DELIMITERS, open_text
 from linnaeus.taxonomy.lines import without_end
 
 _SUFFIXES = {
@@ -52,7 +51,7 @@ def by_name_and_content(path: Path) -> tuple[str | None, str]:
     """The format of a file, or None, and its first line that is not blank."""
     if by_name(path) == "xlsx":
         return "xlsx", ""
-    with open_lines(path, WINDOWS) as lines:
+    with open_text(path) as lines:
         head = list(islice((text[:_WIDTH] for text in lines if text.strip()), _HEAD))
     first = head[0] if head else ""
     named = by_name(path)

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TextIO
 
 from linnaeus.errors import FormatError, TaxonomyError, note, shorten
-from linnaeus.files import open_lines
 from linnaeus.taxonomy.formats.draft import Terms, of_paths
-from linnaeus.taxonomy.formats.tables import WINDOWS
+from linnaeus.taxonomy.formats.tables import open_text
 from linnaeus.taxonomy.formats.writing import reject_characters, warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
@@ -35,7 +34,7 @@ def is_outline(head: list[str]) -> bool:
 
 def read(path: Path) -> Taxonomy:
     """Read an outline."""
-    with open_lines(path, WINDOWS) as file:
+    with open_text(path) as file:
         lines = [_line(file.line, text) for text in file if text.strip()]
     if _are_numbered(lines):
         note("outline by the numbers before the names, which are the ids", guess=False)

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TextIO
 
 from linnaeus.errors import FormatError, TaxonomyError, note, shorten
-from linnaeus.files import open_lines
 from linnaeus.taxonomy import lines
 from linnaeus.taxonomy.formats import google
 from linnaeus.taxonomy.formats.draft import PATH_LIMIT, build
-from linnaeus.taxonomy.formats.tables import WINDOWS
+from linnaeus.taxonomy.formats.tables import open_text
 from linnaeus.taxonomy.formats.writing import warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
@@ -27,7 +26,7 @@ SEPARATORS = (" > ", "/", ">", "::", "|", "»", "→", "\\")
 
 def read(path: Path, sep: str | None = None) -> Taxonomy:
     """Read paths; the separator is guessed unless given."""
-    with open_lines(path, WINDOWS) as file:
+    with open_text(path) as file:
         entries = [(file.line, text.strip()) for text in file if text.strip()]
     if entries and entries[0][1].startswith(google.HEADER):
         entries = entries[1:]

@@ -10,13 +10,22 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from linnaeus.errors import FormatError, MissingExtraError, note, shorten
-from linnaeus.files import LineReader, open_lines
+from linnaeus.files import LineReader, encoding_of, open_lines
 
-WINDOWS = "cp1252"  # what tables are in that are not UTF-8
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LONGEST_CELL = 2**31 - 1
 _HEAD, _WIDTH = 50, 10_000  # how many lines are looked at, and how long they may be
 Rows = Iterator[tuple[int, list[str]]]
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[LineReader]:
+    """The lines of a file that people made, in whatever encoding; one but UTF-8 is noted."""
+    encoding = encoding_of(path)
+    if encoding != "utf-8-sig":
+        note(f"{path.name} was read as {encoding.upper()}")
+    with open_lines(path, encoding) as lines:
+        yield lines
 
 
 @contextmanager
@@ -26,13 +35,13 @@ def open_rows(path: Path, delimiter: str, quoted: bool | None = None) -> Iterato
     Blank lines are left out. Cells are kept as they are, white space included.
     """
     quoted = delimiter != "\t" if quoted is None else quoted
-    with open_lines(path, WINDOWS) as lines:
+    with open_text(path) as lines:
         yield _csv_rows(lines, delimiter) if quoted else _tab_rows(lines)
 
 
 def delimiter_of(path: Path, usual: str) -> str:
     """What separates the columns: as is usual, unless only another sign gives equal rows."""
-    with open_lines(path, WINDOWS) as lines:
+    with open_text(path) as lines:
         head = list(islice((text + "\n" for text in lines), _HEAD))
     if any(len(text) > _WIDTH for text in head) or _is_even(head, usual):
         return usual
@@ -73,8 +82,7 @@ def sheet_rows(path: Path) -> Rows:
     except ImportError:
         raise MissingExtraError("Reading .xlsx files", "openpyxl", "formats") from None
     if not path.is_file():
-        with open_lines(path):
-            pass  # which says what is wrong
+        encoding_of(path)  # which says what is wrong
     try:
         sheets = load_workbook(path, read_only=True, data_only=True).worksheets
     except (InvalidFileException, BadZipFile, OSError, KeyError, ValueError, EOFError) as error:
