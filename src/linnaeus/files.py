@@ -9,6 +9,7 @@ import os
 import secrets
 import string
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +18,7 @@ from typing import IO, TextIO
 
 from linnaeus.errors import FormatError, UserError, shorten
 
-_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_MAGIC, _ZIP_MAGIC = b"\x1f\x8b", b"PK\x03\x04"
 _MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 does
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -151,7 +152,7 @@ def _is_utf8(stream: IO[bytes]) -> bool:
 
 @contextmanager
 def _open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked if it is gzip."""
+    """The bytes of a file, unpacked if it is gzip, or a zip that holds one file."""
     try:
         raw = path.open("rb")
     except FileNotFoundError:
@@ -161,8 +162,23 @@ def _open_bytes(path: Path) -> Iterator[IO[bytes]]:
     except PermissionError:
         raise UserError(f"The file {path} cannot be read. Check its permissions.") from None
     with raw:
-        packed = raw.peek(2)[:2] == _GZIP_MAGIC
-        yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        start = raw.peek(4)[:4]
+        if start.startswith(_ZIP_MAGIC):
+            yield io.BufferedReader(_only_member(path, raw))  # type: ignore[type-var]
+        else:
+            packed = start.startswith(_GZIP_MAGIC)
+            yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+
+
+def _only_member(path: Path, raw: IO[bytes]) -> IO[bytes]:
+    try:
+        archive = zipfile.ZipFile(raw)
+        names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
+        if len(names) == 1:
+            return archive.open(names[0])
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise FormatError(path, f"the zip file is damaged ({error}). Pack it again.") from None
+    raise FormatError(path, f"the zip file holds {len(names)} files. Unpack it, and name one.")
 
 
 def read_text(path: str | Path) -> str:

@@ -74,6 +74,29 @@ def test_convert_can_drop_an_artificial_root(linnaeus, tmp_path):
     assert Taxonomy.read(target).roots == ("a", "b")
 
 
+SHOP = "id;name;parent;url\n1;Men;;x\n2;Boots;1;x\n3;Women;;x\n4;Boots;3;x\n5;Hats;3;x\n"
+
+
+def test_a_shop_at_the_shell(linnaeus, tmp_path):
+    """Notes in one line on standard error, nodes by title, and no Python in messages."""
+    path = tmp_path / "shop.csv"
+    path.write_text(SHOP)
+    code, out, err = linnaeus("taxonomy", "show", path, "--root", "women")
+    assert (code, out) == (0, "Women [3]\n├── Boots [4]\n└── Hats [5]\n")
+    assert err.startswith("Note: semicolons separate") and "not used: 'url'." in err
+    for root, says in (("Boots", "2 nodes: '2' (Boots), '4' (Boots)"), ("Htas", "mean '5' (Hats)")):
+        code, _, err = linnaeus("taxonomy", "show", path, "--root", root)
+        assert code == 1 and says in err
+    code, out, _ = linnaeus("taxonomy", "check", path)
+    assert code == 0 and "read: columns: node from 'id', parent from 'parent'" in out
+    code, _, err = linnaeus("taxonomy", "convert", path, tmp_path / "shop.outline")
+    assert code == 0 and "no place for ids other than the names: 5 are left out" in err
+    (tmp_path / "odd.txt").write_text("Some prose.\nAnd more.\n")
+    for arguments in (["check", tmp_path / "odd.txt"], ["convert", path, tmp_path / "shop.xyz"]):
+        code, _, err = linnaeus("taxonomy", *arguments)
+        assert code == 1 and "format=" not in err and ("--format" in err or "--to" in err)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -188,7 +188,9 @@ def test_a_root_that_no_row_carries_is_dropped(folder):
     assert kept.taxonomy.roots == ("root",)
     named = read_collection(folder({"test.jsonl": line}, "top\tA1\n")).taxonomy
     assert named.roots == ("top",)
-    two = read_collection(folder({"test.jsonl": line}, "root\tA1\nother\tA1\n")).taxonomy
+    two = read_collection(
+        folder({"test.jsonl": line}, "parent\tchild\nroot\tA1\nother\tA1\n")
+    ).taxonomy
     assert two.roots == ("root", "other")
 
 

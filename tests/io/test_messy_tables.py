@@ -82,7 +82,7 @@ def test_spreadsheets(folder):
         read_collection(at)
     check(read_collection(at, options=ReadOptions(sheet="bücher")))
     (at / "train.xlsx").write_bytes(b"nothing of the kind")
-    with pytest.raises(FormatError, match="cannot be read as a spreadsheet"):
+    with pytest.raises(FormatError, match="this is no workbook"):
         read_collection(at)
 
 
@@ -110,8 +110,6 @@ def test_cells_of_labels(folder, case):
 def test_titles_stand_for_ids(folder):
     tree = "id,name,parent\n1,Animals,\n2,Cats,1\n3,Dogs,1\n4,Plants,\n5,Cats,4\n6,Trees,4\n"
     at = folder({"taxonomy.csv": tree, "train.csv": table([("a", "b", "dogs|6")])}, None)
-    if read_collection(at).taxonomy.titles.get("3") != "Dogs":
-        pytest.skip("needs titles in tables of taxonomies")
     part = read_collection(at).train
     assert part.labels == [["3", "6"]] and any("titles" in note for note in part.notes)
     at = folder({"train.csv": table([("a", "b", "Cats")])}, None)

@@ -108,4 +108,4 @@ def test_warnings_come_first_and_messages_are_short():
     assert levels == ["warning", "note"]
     for finding in findings(tax):
         assert len(finding.message) < 300
-    assert "(collapsed() contracts such chains): 50 ('p0', 'p1', 'p2', 47 more)." in finding.message
+    assert "(a chain, which could be one node): 50 ('p0', 'p1', 'p2', 47 more)." in finding.message

@@ -36,7 +36,7 @@ BAD = {
     "cycle": ("t.tsv", "a\tb\nb\tc\nc\ta\n", None, "has a cycle: .*a -> b.*remove one"),
     "open quote": ("t.csv", 'a,b\n"c,d\ne,f\n', 2, "not valid CSV.*Close every quote"),
     "gap in levels": ("t.csv", LEVELS + "A,,C\n", 2, "level 2 is empty in 'A,,C'"),
-    "no level": ("t.csv", LEVELS + "A,,\n,,\n", 3, "level 1 is empty"),
+    "no level": ("t.csv", LEVELS + ",B,\n", 2, "level 1 is empty"),
     "too many levels": ("t.csv", LEVELS + "A,B,C,D\n", 2, "4 columns.*names 3 levels"),
     "empty part": ("t.paths", "A/B\nA//C\n", 2, "'A//C' has an empty part.*sep="),
     "google: same id": ("t.txt", GOOGLE + "1 - A\n1 - B\n", 3, "id '1' occurs twice.*line 2"),

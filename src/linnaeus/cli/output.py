@@ -39,9 +39,10 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Say on standard error what was guessed about the data, a line each."""
-    for note in dict.fromkeys(notes):
-        print(f"Note: {note}", file=sys.stderr)
+    """Say in one line on standard error how the input was understood."""
+    told = [note.rstrip(".") for note in dict.fromkeys(notes)]
+    if told:
+        print(f"Note: {'; '.join(told)}.", file=sys.stderr)
 
 
 class _Told(logging.Handler):

@@ -24,7 +24,7 @@ from linnaeus.cli.options import (
     option,
     parse_parameters,
 )
-from linnaeus.cli.output import print_json, progress
+from linnaeus.cli.output import print_json, print_notes, progress
 from linnaeus.errors import UserError
 
 app = typer.Typer(
@@ -53,10 +53,13 @@ def show(
     from linnaeus import workflow
 
     taxonomy = workflow.load_taxonomy(path, format)
+    node = workflow.find_node(taxonomy, root)
+    if not quiet:
+        print_notes(taxonomy.notes)
     if json:
-        print_json(workflow.taxonomy_as_dict(taxonomy, root))
+        print_json(workflow.taxonomy_as_dict(taxonomy, node))
     else:
-        taxonomy.show(root, max_depth=depth, max_children=width)
+        taxonomy.show(node, max_depth=depth, max_children=width)
 
 
 @app.command()
@@ -80,6 +83,8 @@ def check(
         print_json(result)
         return
     print(f"{path}: {result['summary']}")
+    for sentence in result["read"]:
+        print(f"  read: {sentence}")
     for finding in result["findings"]:
         print(f"  {finding['level']}: {finding['message']}")
     count = len(result["findings"])
@@ -108,6 +113,7 @@ def convert(
     if json:
         print_json(result)
     elif not quiet:
+        print_notes(result["notes"])
         print(f"Wrote {result['nodes']:,} nodes and {result['edges']:,} edges to {target}.")
 
 

@@ -16,7 +16,7 @@ from linnaeus.errors import MissingExtraError, UserError, shorten
 from linnaeus.io.columns import Layout, Sample
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
-from linnaeus.io.spreadsheet import as_text
+from linnaeus.taxonomy.formats.tables import as_text
 
 _BATCH = 1024
 

@@ -80,7 +80,11 @@ def read_collection(
     carried = (label for part in read.values() for row in part.labels for label in row)
     if smaller is not None and smaller is not tax and all(label in smaller for label in carried):
         tax = smaller
-    wanted = {name: part for name, part in read.items() if name in parts}
+    wanted = {
+        name: replace(part, notes=(*tax.notes, *part.notes))
+        for name, part in read.items()
+        if name in parts
+    }
     return Collection(tax, **wanted, name=folder.resolve().name)
 
 

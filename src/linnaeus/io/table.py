@@ -22,11 +22,11 @@ from linnaeus.io.columns import Layout, Sample
 from linnaeus.io.numbers import to_numbers
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
+from linnaeus.taxonomy.formats.tables import DELIMITERS
 
 SAMPLE = 2000  # rows that are looked at before the first is read
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING = {"na", "n/a", "#n/a", "null", "none", "?", "-", "."}
-Row = tuple[int | None, list[str]]
+Row = tuple[int, list[str]]
 
 
 def read_csv(reading: Reading) -> Iterator[Example]:

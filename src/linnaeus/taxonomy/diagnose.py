@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.errors import shorten
+from linnaeus.taxonomy.formats import headers
 from linnaeus.taxonomy.taxonomy import Taxonomy
 from linnaeus.taxonomy.tree import IntArray
 
@@ -54,11 +55,42 @@ def stats(taxonomy: Taxonomy) -> dict[str, Any]:
 def findings(taxonomy: Taxonomy) -> list[Finding]:
     """What to look at, warnings first."""
     checks = (
-        _redundant_edges, _related_ancestors, _similar_names, _same_titles, _isolated_nodes,
-        _single_children, _wide_families, _missing_titles,
+        _upside_down, _header_names, _like_parents, _redundant_edges, _related_ancestors,
+        _similar_names, _same_titles, _isolated_nodes, _single_children, _wide_families,
+        _missing_titles,
     )  # fmt: skip
     found = [finding for check in checks for finding in check(taxonomy)]
     return sorted(found, key=lambda finding: finding.level != "warning")
+
+
+def _upside_down(taxonomy: Taxonomy) -> Iterator[Finding]:
+    """More top nodes than leaves, and hardly a node with two children."""
+    roots, leaves = len(taxonomy.roots), len(taxonomy.leaves)
+    inner = taxonomy.n_children[taxonomy.n_children > 0]
+    if taxonomy.edges and roots > 2 * leaves and 2 * (inner == 1).sum() > inner.size:
+        message = (
+            f"Upside down? There are {roots:,} top nodes and only {leaves:,} leaves. Look whether "
+            f"parent and child are exchanged; a header line names the columns."
+        )
+        yield Finding("warning", "upside_down", message, taxonomy.roots[:_EXAMPLES])
+
+
+def _header_names(taxonomy: Taxonomy) -> Iterator[Finding]:
+    """An edge between the words of a header."""
+    pairs = [pair for pair in taxonomy.edges if headers.roles([str(name) for name in pair])]
+    if pairs:
+        what = "Nodes called like the columns of a table (is a header among the lines?)"
+        shown = (f"{shorten(a)} -> {shorten(b)}" for a, b in pairs)
+        message = _message(what, shown, len(pairs))
+        yield Finding("warning", "header_name", message, tuple(dict.fromkeys(sum(pairs, ()))))
+
+
+def _like_parents(taxonomy: Taxonomy) -> Iterator[Finding]:
+    """Nodes with the title of a parent, as where short paths were filled up."""
+    title = taxonomy.title
+    same = [taxonomy.index(c) for p, c in taxonomy.edges if title(p) == title(c)]
+    what = "Nodes with the same title as their parent"
+    yield from _listing(taxonomy, dict.fromkeys(same), "note", "same_as_parent", what)
 
 
 def shape_of(taxonomy: Taxonomy) -> str:
@@ -164,7 +196,7 @@ def _isolated_nodes(taxonomy: Taxonomy) -> Iterator[Finding]:
 
 
 def _single_children(taxonomy: Taxonomy) -> Iterator[Finding]:
-    what = "Nodes with a single child (collapsed() contracts such chains)"
+    what = "Nodes with a single child (a chain, which could be one node)"
     single = np.flatnonzero(taxonomy.n_children == 1)
     yield from _listing(taxonomy, single, "note", "single_child", what)
 

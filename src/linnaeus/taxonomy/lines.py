@@ -129,13 +129,20 @@ def _parts(path: Any, sep: str) -> Path:
         raise TaxonomyError(
             f"A path must be a text such as 'A{sep}B', but {shorten(path)} is not one."
         )
-    parts = tuple(part.strip() for part in path.split(sep))
+    parts = tuple(part.strip() for part in without_end(path, sep).split(sep))
     if not all(parts):
         raise TaxonomyError(
             f"Path {shorten(path)} has an empty part. "
             f"Write one name between every two separators {sep!r}."
         )
     return parts
+
+
+def without_end(path: str, sep: str) -> str:
+    """A path without the separator at its end, which makes no other node of it."""
+    end = sep.rstrip() or sep
+    shorter = path.rstrip().removesuffix(end) if path.rstrip() != end else path
+    return shorter if shorter.strip() else path
 
 
 def from_labels(labels: Iterable[Any]) -> list[Any]:

@@ -122,7 +122,7 @@ def _check_lines(
     if itself.size:
         raise TaxonomyError(
             f"Node {shorten(names[2 * int(itself[0])])} is given as its own parent. Remove that "
-            f"edge; a root has no parent at all (None)."
+            f"edge; a root has no parent: None in Python, an empty cell in a file."
         )
     clash = declared & np.isin(c, c[~declared]) if declared.any() else declared
     if clash.any():

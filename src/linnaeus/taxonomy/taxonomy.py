@@ -73,6 +73,8 @@ class Taxonomy:
         `roots` and `leaves` as numbers.
     related_numbers : ndarray of int of shape (n_links, 2)
         `related` as numbers.
+    notes : tuple of str
+        What `read` had to guess about its file; empty for taxonomies that were not read.
 
     Examples
     --------
@@ -94,6 +96,7 @@ class Taxonomy:
     leaf_numbers: IntArray
     is_tree: bool  # or a forest
     related_numbers: IntArray  # `related` as an (n_links, 2) array of node numbers
+    notes: tuple[str, ...] = ()  # what `read` had to guess
     _numbered: Numbered
 
     def __init__(
@@ -355,7 +358,7 @@ class Taxonomy:
         if number is None:
             raise UserError(
                 f"{shorten(name)} is not a node of the taxonomy{nearest(name, self.nodes)}. "
-                f"Use one of the {len(self)} names in `nodes`, or add it to the taxonomy."
+                f"Use the name of one of its {len(self)} nodes, or add it to the taxonomy."
             )
         return number
 

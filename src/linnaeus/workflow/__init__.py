@@ -32,6 +32,7 @@ _NAMES = {
         "check_taxonomy",
         "convert_taxonomy",
         "learn_taxonomy",
+        "find_node",
         "load_taxonomy",
         "taxonomy_as_dict",
         "taxonomy_stats",

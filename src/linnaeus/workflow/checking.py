@@ -156,17 +156,17 @@ def _of_part(name: str, part: Part, taxonomy: Taxonomy) -> Iterator[Finding]:
     numbers = _row_numbers(part)
     own = taxonomy.most_specific(taxonomy.encode(part.labels))
 
-    def finding(kind: str, rows: Any, message: str, level: str = "warning") -> Finding:
+    def finding(kind: str, rows: Any, what: str, advice: str, level: str = "warning") -> Finding:
         at = [numbers[i] for i in rows]
-        return Finding(kind, len(at), at[:SHOWN], f"{len(at):,} {message}", name, level)
+        return Finding(kind, len(at), at[:SHOWN], f"{what}: {len(at):,}. {advice}", name, level)
 
     empty = _without_content(part)
     if empty:
-        what = "text" if part.texts is not None else "value in any feature"
-        yield finding("empty_text", empty, f"rows have no {what}. Fill them in, or remove them.")
+        what = "Rows without text" if part.texts is not None else "Rows without any value"
+        yield finding("empty_text", empty, what, "Fill them in, or remove them.")
     bare = [i for i, row in enumerate(part.labels) if not row]
     if bare:
-        yield finding("no_label", bare, "rows have no label.", "note")
+        yield finding("no_label", bare, "Rows without a label", "Fine, if none fits.", "note")
     yield from _copies(part, finding)
     if name == "train":
         yield from _rare(own, taxonomy, finding)
@@ -206,11 +206,11 @@ def _copies(part: Part, finding: Any) -> Iterator[Finding]:
                 other.append(i)
         else:
             first[group] = i
-    yield finding("duplicate", later, "rows are copies of earlier ones. They stay on one side of "
-                  "every split, but count several times in training.")  # fmt: skip
+    advice = "They stay on one side of every split, but count several times in training."
+    yield finding("duplicate", later, "Copies of earlier rows", advice)
     if other:
-        yield finding("conflict", other, "rows are copies of earlier ones, but have other labels. "
-                      "Decide for one, or give both all labels.")  # fmt: skip
+        advice = "Decide for one of the labels, or give all of them to both."
+        yield finding("conflict", other, "Copies of earlier rows with other labels", advice)
 
 
 def _rare(own: sp.csr_array, taxonomy: Taxonomy, finding: Any) -> Iterator[Finding]:
@@ -218,10 +218,11 @@ def _rare(own: sp.csr_array, taxonomy: Taxonomy, finding: Any) -> Iterator[Findi
     single = np.flatnonzero(counts == 1)
     if single.size:
         rows = np.flatnonzero(np.diff(own[:, single].indptr)).tolist()
-        named = _named(taxonomy, single)
-        yield finding("one_row_class", rows,
-                      f"rows are the only ones of their class, such as {named}: nothing can be "
-                      f"held out for these classes. Add rows, or merge classes.")  # fmt: skip
+        advice = (
+            f"Such as {_named(taxonomy, single)}. Nothing can be held out to judge them. Add rows, "
+            f"or merge classes."
+        )
+        yield finding("one_row_class", rows, "Rows that are the only ones of their class", advice)
     used = np.asarray(taxonomy.closure(own).sum(axis=0)).ravel() > 0
     unused = taxonomy.leaf_numbers[~used[taxonomy.leaf_numbers]]
     if unused.size:
@@ -262,8 +263,8 @@ def _leak(
         rows += [i] if any(name in text for name in named) else []
         hits += any(name in plain[other[i]] for name in named)
     if len(rows) > LEAK * len(texts) and hits < BASE * len(texts) + 0.5 * len(rows):
-        yield finding("leak", rows, "rows name their label in the text. New texts may not: check "
-                      "that the label was not pasted into them.")  # fmt: skip
+        advice = "New texts may not: check that the label was not pasted into them."
+        yield finding("leak", rows, "Rows that name their label in the text", advice)
 
 
 def _poor_columns(part: Part, name: str) -> Iterator[Finding]:

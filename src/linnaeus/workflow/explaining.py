@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, shorten
 from linnaeus.explanation import (
     Explanation,
     NodeExplanation,
@@ -19,6 +19,7 @@ from linnaeus.files import atomic_write
 from linnaeus.io import blocks
 from linnaeus.io.collection import Part
 from linnaeus.model import Model, inputs_of
+from linnaeus.taxonomy.searching import find
 from linnaeus.workflow.evaluating import load_model
 from linnaeus.workflow.rows import open_rows
 
@@ -54,7 +55,7 @@ def explain(
     model = load_model(path)
     if rule is not None:
         model = model.with_rule(rule)
-    named = [node_named(model, name) for name in why_not]
+    named = [find(model.taxonomy, name) for name in why_not]
     example = _input(model, place) if place else text
     found = explain_input(model, example, top=top, nodes=named)
     if html is not None:
@@ -67,32 +68,10 @@ def explain_label(
 ) -> NodeExplanation:
     """What the model has learned about a node."""
     model = load_model(path)
-    found = explain_node(model, node_named(model, node), top)
+    found = explain_node(model, find(model.taxonomy, node), top)
     if html is not None:
         _write(html, node_html(found))
     return found
-
-
-def node_named(model: Model, name: str) -> Any:
-    """The node with this name, or the only one with this title."""
-    tax = model.taxonomy
-    if name in tax:
-        return name
-    same = [v for v in tax.nodes if str(v) == name] or [
-        v for v, title in tax.titles.items() if title == name
-    ]
-    if len(same) == 1:
-        return same[0]
-    if same:
-        raise UserError(
-            f"{len(same)} nodes have the title {shorten(name)}: {shorten(same)}. "
-            f"Name one by its id."
-        )
-    known = [*tax.nodes, *tax.titles.values()]
-    raise UserError(
-        f"The taxonomy has no node {shorten(name)}{nearest(name, known)}. "
-        f"See linnaeus taxonomy show for the names."
-    )
 
 
 def _input(model: Model, place: Place) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,15 +15,32 @@ from linnaeus.workflow.parts import Step, features_of, training_part
 
 
 def load_taxonomy(path: str | Path, format: str | None = None) -> Taxonomy:
-    """Read a taxonomy file, or the ``taxonomy.*`` of a collection folder."""
+    """Read a taxonomy file, or the taxonomy of a collection folder."""
+    return _load(path, format)[0]
+
+
+def _load(path: str | Path, format: str | None) -> tuple[Taxonomy, list[str]]:
+    """A taxonomy, and how its file was understood."""
+    from linnaeus.taxonomy.formats import read_noted
+
     path = Path(path)
-    if not path.is_dir():
-        return Taxonomy.read(path, format)
-    found = sorted(path.glob("taxonomy.*"))
-    if len(found) != 1:
-        names = ", ".join(p.name for p in found) or "none"
+    found = sorted(path.glob("taxonomy.*")) if path.is_dir() else [path]
+    if len(found) > 1:
+        names = ", ".join(p.name for p in found)
         raise UserError(f"{path} must hold one file taxonomy.*, but it has: {names}. Name a file.")
-    return Taxonomy.read(found[0], format)
+    if not found:  # the labels, or the header of a part, say what the taxonomy is
+        from linnaeus.io import read_collection
+
+        return read_collection(path).taxonomy, []
+    taxonomy, notes = read_noted(found[0], format)
+    return taxonomy, notes.guesses + notes.facts
+
+
+def find_node(taxonomy: Taxonomy, text: str | None) -> Any:
+    """The node with an id or a title; None for none."""
+    from linnaeus.taxonomy.searching import find
+
+    return None if text is None else find(taxonomy, text)
 
 
 def taxonomy_as_dict(taxonomy: Taxonomy, root: Any = None) -> dict[str, Any]:
@@ -45,9 +63,10 @@ def check_taxonomy(path: str | Path, format: str | None = None) -> dict[str, Any
     """What a maintainer would want to know, as findings with their nodes."""
     from linnaeus.taxonomy.diagnose import findings
 
-    taxonomy = load_taxonomy(path, format)
+    taxonomy, notes = _load(path, format)
     return {
         "summary": repr(taxonomy).strip("<>").removeprefix("Taxonomy: "),
+        "read": notes,
         "findings": [finding._asdict() for finding in findings(taxonomy)],
     }
 
@@ -67,11 +86,14 @@ def convert_taxonomy(
     drop_root: bool = False,
 ) -> dict[str, Any]:
     """Read in one format, write in another; the counts of what was written."""
-    taxonomy = load_taxonomy(source, source_format)
-    if drop_root:
-        taxonomy = taxonomy.without_top()
-    taxonomy.write(target, target_format)
-    return {"path": str(target), "nodes": len(taxonomy), "edges": len(taxonomy.edges)}
+    given = load_taxonomy(source, source_format)
+    taxonomy = given.without_top() if drop_root else given
+    with warnings.catch_warnings(record=True) as lost:
+        warnings.simplefilter("always", UserWarning)
+        taxonomy.write(target, target_format)
+    notes = [*given.notes, *(str(warning.message) for warning in lost)]
+    counts = {"nodes": len(taxonomy), "edges": len(taxonomy.edges)}
+    return {"path": str(target), **counts, "notes": notes}
 
 
 class LearnedTaxonomy(NamedTuple):

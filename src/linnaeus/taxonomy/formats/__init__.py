@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from linnaeus.errors import FormatError, UserError, shorten
+from linnaeus.errors import FormatError, Notes, UserError, noted, shorten
 from linnaeus.files import atomic_write
 from linnaeus.taxonomy.formats import (
     arff,
@@ -24,6 +24,7 @@ from linnaeus.taxonomy.formats import (
     lshtc,
     mesh,
     obo,
+    outline,
     paths,
     skos,
     skos_write,
@@ -45,9 +46,13 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "tsv": Format("edge list: parent, tab, child", edge_list.read_tsv, edge_list.write_tsv),
+    "tsv": Format(
+        "table with tabs: parent, child; or as its header says",
+        edge_list.read_tsv, edge_list.write_tsv,
+    ),
     "csv": Format(
-        "edge list: parent, comma, child; or level columns", edge_list.read_csv, edge_list.write_csv
+        "the same with commas or semicolons; or level columns",
+        edge_list.read_csv, edge_list.write_csv,
     ),
     "paths": Format(
         "one path per line: A/B/C or A > B > C; the Google product taxonomy",
@@ -59,27 +64,43 @@ FORMATS = {
     ),
     "json": Format("nested, AudioSet-like, or our own form", json_tree.read, json_tree.write),
     "lshtc": Format("cat_hier: parent, space, child", lshtc.read, lshtc.write),
+    "outline": Format("names indented below one another", outline.read, outline.write),
     "mesh": Format("MeSH: name;tree-number, or a table with mesh_tree_number", mesh.read),
     "enzclass": Format("ENZYME nomenclature, enzclass.txt", enzclass.read),
     "arff": Format("the class hierarchy in a Clus ARFF header", arff.read),
+    "xlsx": Format("as csv, on the first sheet of a workbook", edge_list.read_xlsx),
 }  # fmt: skip
 
 
 def read(path: str | Path, format: str | None = None, **options: Any) -> Taxonomy:
-    """Read a taxonomy file.
+    """Read a taxonomy file; `Taxonomy.notes` says what had to be guessed.
 
     format : one of `FORMATS`; guessed from the name and the content when not given
     options : ``sep`` for paths; ``language`` of the titles for skos
     """
-    path = Path(path)
+    return read_noted(path, format, **options)[0]
+
+
+def read_noted(
+    path: str | Path, format: str | None = None, **options: Any
+) -> tuple[Taxonomy, Notes]:
+    """A taxonomy file, and how it was understood."""
+    with noted() as notes:
+        taxonomy = _read(Path(path), format, **options)
+    taxonomy.__dict__["notes"] = tuple(notes.guesses)  # of a taxonomy that nobody else has yet
+    return taxonomy, notes
+
+
+def _read(path: Path, format: str | None, **options: Any) -> Taxonomy:
     if format is None:
         format, first = guess.by_name_and_content(path)
         if format is None:
-            raise FormatError(
-                path,
+            start = (
                 f"the format cannot be guessed from the name or the content, which begins with "
-                f"{shorten(first)}. Pass format= one of {_names()}.",
+                f"{shorten(first)}."
             )
+            python, shell = _ask(_names())
+            raise FormatError(path, f"{start} {python}", shell=f"{start} {shell}")
     known = _format(format)
     for name in options:
         if name not in known.options:
@@ -134,25 +155,31 @@ def _writer(path: Path, format: str | None) -> Writer:
     suffix = guess.stem_and_suffix(path)[1]
     chosen = format or guess.by_name(path) or ("paths" if suffix == "txt" else None)
     if chosen is None:
+        start = f"The name {path.name} does not say in which format to write. Use a suffix such as"
+        known = _names(writable=True)
         raise UserError(
-            f"The name {path.name} does not say in which format to write. Use a suffix such as "
-            f".tsv, or pass format= one of {_names(writable=True)}."
+            f"{start} .tsv, or pass format= one of {known}.",
+            f"{start} .tsv, or give one with --to: {known}.",
         )
     writer = _format(chosen).write
     if writer is None:
-        raise UserError(
-            f"The format {chosen!r} can be read but not written. Pass format= one of "
-            f"{_names(writable=True)}."
-        )
+        python, shell = _ask(_names(writable=True), "--to")
+        start = f"The format {chosen!r} can be read but not written."
+        raise UserError(f"{start} {python}", f"{start} {shell}")
     return skos_write.write_xml if chosen == "skos" and suffix in _XML_SUFFIXES else writer
 
 
 def _format(name: str) -> Format:
     if name not in FORMATS:
-        raise UserError(
-            f"{shorten(name)} is not a known taxonomy format. Pass format= one of {_names()}."
-        )
+        python, shell = _ask(_names())
+        start = f"{shorten(name)} is not a known taxonomy format."
+        raise UserError(f"{start} {python}", f"{start} {shell}")
     return FORMATS[name]
+
+
+def _ask(known: str, option: str = "--format") -> tuple[str, str]:
+    """How to name a format, in Python and at the shell."""
+    return f"Pass format= one of {known}.", f"Give one with {option}: {known}."
 
 
 def _names(writable: bool = False) -> str:

@@ -9,6 +9,7 @@ from linnaeus.errors import FormatError, TaxonomyError, shorten
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
 Edge = tuple[str | None, str]
+SEPARATORS = ("/", " > ", " | ", " :: ")  # in the ids of namesakes: the first that is clear
 PATH_LIMIT = 100_000_000  # parts times characters of one path, where every part gets a path as id
 
 
@@ -32,7 +33,18 @@ def build(
         return Taxonomy.from_edges(edges, related, titles)
     except TaxonomyError as error:
         line = _line_at_fault(edges, lines)
-        raise TaxonomyFileError(path, str(error), line) from None
+        raise TaxonomyFileError(path, str(error), line, error.shell) from None
+
+
+def of_paths(path: Path, rows: list[list[str]], ids: str = "path") -> Taxonomy:
+    """The taxonomy of rows of names; namesakes get their paths as ids, whatever names hold."""
+    error: TaxonomyError | None = None
+    for sep in SEPARATORS:
+        try:
+            return Taxonomy.from_paths(rows, sep, ids) if rows else build(path, [])
+        except TaxonomyError as caught:
+            error = caught
+    raise TaxonomyFileError(path, str(error)) from None
 
 
 def _line_at_fault(edges: list[Edge], lines: Sequence[int | None]) -> int | None:

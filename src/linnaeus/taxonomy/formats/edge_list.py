@@ -1,11 +1,9 @@
-"""Edge lists, the formats ``tsv`` and ``csv``: a parent and a child on every line.
+"""Edge lists, the formats ``tsv``, ``csv`` and ``xlsx``: a parent and a child on every line.
 
-A line with an empty parent declares a root. A header line ``parent, child`` is recognised, and
-with it the columns ``title`` (of the child) and ``relation`` (empty or ``broader`` for the
-hierarchy, ``related`` for a symmetric link); other columns are left out. Without a header a
-third column is the title. TSV knows no quoting: a cell is what stands between two tabs.
-
-A table whose header says ``level 1, level 2, ...`` holds a path on every row instead.
+A header says which column is which, in any order (`records`); a header of levels makes every row
+a path (`level_columns`). Without a header the parent comes first, then the child and perhaps its
+title; a file that would then be upside down is refused. A line with an empty parent declares a
+root. TSV knows no quoting: a cell is what stands between two tabs.
 """
 
 from __future__ import annotations
@@ -14,116 +12,104 @@ import csv
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
-from linnaeus.errors import FormatError, shorten
-from linnaeus.taxonomy.formats import beside, level_columns
+from linnaeus.errors import FormatError, note, shorten
+from linnaeus.taxonomy.formats import beside, headers, level_columns, records
 from linnaeus.taxonomy.formats.draft import Edge, add_title, build, column_error
-from linnaeus.taxonomy.formats.tables import Rows, open_rows
+from linnaeus.taxonomy.formats.tables import (
+    DELIMITERS,
+    Rows,
+    delimiter_of,
+    open_rows,
+    sheet_rows,
+    stripped,
+)
 from linnaeus.taxonomy.formats.writing import lines_in_order, reject_characters
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
-HEADER = ["parent", "child", "title", "relation"]
-
-
-class Columns(NamedTuple):
-    """How wide a row is, and where in it title and relation stand (-1: nowhere)."""
-
-    width: int
-    title: int = -1
-    relation: int = -1
-
-
-class Content(NamedTuple):
-    """What the rows say."""
-
-    edges: list[Edge]
-    lines: list[int | None]
-    titles: dict[str, str]
-    related: list[tuple[str, str]]
-
 
 def read_tsv(path: Path) -> Taxonomy:
-    """Read a tab-separated edge list."""
+    """Read a tab-separated table."""
     return _read(path, "\t")
 
 
 def read_csv(path: Path) -> Taxonomy:
-    """Read a comma-separated edge list."""
+    """Read a comma-separated table."""
     return _read(path, ",")
 
 
-def _read(path: Path, delimiter: str) -> Taxonomy:
-    with open_rows(path, delimiter) as rows:
-        line, first = next(rows, (1, list[str]()))
-        if level_columns.is_header(first):
-            return level_columns.read(path, rows, len(first))
-        if not first:
-            return build(path, [])
-        if _is_header(first):
-            columns = _named_columns(first)
-        else:
-            columns = _plain_columns(path, line, first, delimiter)
-            rows = chain([(line, first)], rows)
-        edges, lines, titles, related = _parse(path, rows, columns, delimiter)
-    nodes = {name for pair in chain(edges, related) for name in pair}
+def read_xlsx(path: Path) -> Taxonomy:
+    """Read the first sheet of a workbook."""
+    return of_rows(path, sheet_rows(path), "\t")
+
+
+def _read(path: Path, usual: str) -> Taxonomy:
+    delimiter = delimiter_of(path, usual)
+    with open_rows(path, delimiter, quoted=delimiter != "\t" or usual != "\t") as rows:
+        return of_rows(path, rows, delimiter)
+
+
+def of_rows(path: Path, rows: Rows, delimiter: str) -> Taxonomy:
+    """The taxonomy of a table's rows, the header first if there is one."""
+    line, first = next(rows, (1, list[str]()))
+    if not first:
+        return build(path, [])
+    if levels := level_columns.levels(first):
+        return level_columns.read(path, first, levels, rows)
+    if headers.is_header(first):
+        return records.read(path, line, first, rows, delimiter)
+    return _plain(path, chain([(line, first)], rows), delimiter)
+
+
+def _plain(path: Path, rows: Rows, delimiter: str) -> Taxonomy:
+    """Rows without a header: parent, child, and perhaps a title."""
+    edges: list[Edge] = []
+    lines: list[int | None] = []
+    titles: dict[str, str] = {}
+    width = 0
+    for line, cells in stripped(path, rows):
+        width = width or len(cells)
+        _check(path, line, cells, width, delimiter)
+        if width == 3:
+            add_title(path, titles, cells[1], cells[2], line)
+        edges.append((cells[0] or None, cells[1]))
+        lines.append(line)
+    edges = _without_nothing(edges)
+    records.refuse_child_first(path, edges)
+    note("no header: the first column is the parent, the second the child", guess=False)
+    nodes = {name for pair in edges for name in pair}
     titles = beside.titles(path, nodes) | titles
-    return build(path, edges, titles, related + beside.related(path, nodes), lines)
+    return build(path, edges, titles, beside.related(path, nodes), lines)
 
 
-def _is_header(cells: list[str]) -> bool:
-    return [cell.lower() for cell in cells[:2]] == HEADER[:2]
-
-
-def _named_columns(cells: list[str]) -> Columns:
-    names = [cell.lower() for cell in cells]
-    at = {name: names.index(name) for name in HEADER if name in names}
-    return Columns(len(cells), at.get("title", -1), at.get("relation", -1))
-
-
-def _plain_columns(path: Path, line: int, cells: list[str], delimiter: str) -> Columns:
-    if len(cells) in (2, 3):
-        return Columns(len(cells), title=2 if len(cells) == 3 else -1)
-    between = "a tab" if delimiter == "\t" else "a comma"
-    remedy = (
-        f"Write parent and child (and a title) with {between} between them, the parent empty "
-        f"for a root; other columns need a header line that begins with parent and child."
-    )
-    raise column_error(path, line, delimiter.join(cells), len(cells), remedy)
-
-
-def _parse(path: Path, rows: Rows, columns: Columns, delimiter: str) -> Content:
-    out = Content([], [], {}, [])
-    for line, cells in rows:
-        if len(cells) != columns.width:
-            text, remedy = delimiter.join(cells), f"Every line needs {columns.width}, as the first."
-            raise column_error(path, line, text, len(cells), remedy)
-        parent, child = cells[0], cells[1]
-        if not child:
-            raise FormatError(
-                path, "the name of the child is empty. Write a name, or remove the line.", line
-            )
-        if columns.title >= 0:
-            add_title(path, out.titles, child, cells[columns.title], line)
-        if columns.relation >= 0 and _is_related(path, line, cells[columns.relation]):
-            if not parent:
-                raise FormatError(path, "a related link needs two names. Fill the first.", line)
-            out.related.append((parent, child))
-        else:
-            out.edges.append((parent or None, child))
-            out.lines.append(line)
-    return out
-
-
-def _is_related(path: Path, line: int, relation: str) -> bool:
-    if relation.lower() not in ("", "broader", "related"):
-        raise FormatError(
-            path,
-            f"the relation {shorten(relation)} is unknown. Write broader (or nothing) for the "
-            f"hierarchy, related for a symmetric link.",
-            line,
+def _check(path: Path, line: int, cells: list[str], width: int, delimiter: str) -> None:
+    text = delimiter.join(cells)
+    if width not in (2, 3):
+        between = DELIMITERS.get(delimiter, "tabs")
+        remedy = (
+            f"Write parent and child (and a title) with {between} between them, the parent empty "
+            f"for a root; other columns need a header line that says which is which, such as id, "
+            f"name, parent_id."
         )
-    return relation.lower() == "related"
+        raise column_error(path, line, text, len(cells), remedy)
+    if len(cells) != width:
+        raise column_error(path, line, text, len(cells), f"Every line needs {width}, as the first.")
+    if not cells[1]:
+        ask = f" {records.QUESTION}." if cells[0] else ""
+        raise FormatError(
+            path, f"the name of the child is empty. Write a name, or remove the line.{ask}", line
+        )
+
+
+def _without_nothing(edges: list[Edge]) -> list[Edge]:
+    """Parents such as NULL, which are no node of their own, are none."""
+    words = {parent for parent, _ in edges if parent and parent.casefold() in records.NOTHING}
+    words -= {child for _, child in edges}
+    if not words:
+        return edges
+    note(f"the parent {shorten(min(words))} stands for none")
+    return [(None if parent in words else parent, child) for parent, child in edges]
 
 
 def write_tsv(taxonomy: Taxonomy, handle: TextIO) -> None:
@@ -140,14 +126,25 @@ def write_csv(taxonomy: Taxonomy, handle: TextIO) -> None:
 
 def _rows(taxonomy: Taxonomy) -> Iterator[list[str]]:
     rows = [[parent or "", child] for parent, child in lines_in_order(taxonomy)]
-    first = rows[0]
-    mistakable = _is_header(first) or level_columns.is_header(first) or first[0][:1] == "\ufeff"
-    if not (taxonomy.titles or taxonomy.related or mistakable):
+    if not (taxonomy.titles or taxonomy.related or _mistakable(rows)):
         yield from rows
         return
-    yield HEADER
+    yield records.HEADER
     titles = dict(taxonomy.titles)  # each is written once, on the first line of its node
     for parent, child in rows:
         yield [parent, child, titles.pop(child, ""), ""]
     for a, b in taxonomy.related:
         yield [a, b, "", "related"]
+
+
+def _mistakable(rows: list[list[str]]) -> bool:
+    """Whether plain rows would be read as something else."""
+    first = rows[0]
+    names = {name for row in rows for name in row}
+    return (
+        headers.is_header(first)
+        or bool(level_columns.levels(first))
+        or first[0][:1] == "\ufeff"
+        or any(name != name.strip() or name.casefold() in records.NOTHING for name in names)
+        or records.child_first((parent or None, child) for parent, child in rows)
+    )

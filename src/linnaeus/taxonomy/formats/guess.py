@@ -7,13 +7,23 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from linnaeus.files import open_lines
-from linnaeus.taxonomy.formats import enzclass, google, mesh, paths
+from linnaeus.taxonomy.formats import (
+    enzclass,
+    google,
+    headers,
+    level_columns,
+    mesh,
+    outline,
+    paths,
+)
+from linnaeus.taxonomy.formats.tables import DELIMITERS, open_text
+from linnaeus.taxonomy.lines import without_end
 
 _SUFFIXES = {
     "tsv": "tsv", "tab": "tsv", "csv": "csv", "paths": "paths", "obo": "obo", "ttl": "skos",
     "turtle": "skos", "rdf": "skos", "skos": "skos", "xml": "skos", "json": "json",
-    "arff": "arff", "lshtc": "lshtc",
+    "arff": "arff", "lshtc": "lshtc", "outline": "outline", "md": "outline", "xlsx": "xlsx",
+    "xlsm": "xlsx",
 }  # fmt: skip
 _STEMS = {"cat_hier": "lshtc", "enzclass": "enzclass", "mtrees": "mesh"}
 _HEAD, _WIDTH = 50, 10_000  # how many lines are looked at, and how much of each
@@ -23,9 +33,9 @@ _TURTLE = re.compile(r"@prefix\b|@base\b|PREFIX\b|BASE\b|<\S+>\s+\S+\s", re.IGNO
 
 
 def stem_and_suffix(path: str | Path) -> tuple[str, str]:
-    """The name of a file without ``.gz``, split: ("train", "jsonl") for train.jsonl.gz."""
+    """The name of a file that may be packed, split: ("train", "jsonl") for train.jsonl.gz."""
     name = Path(path).name
-    name = name[:-3] if name.endswith(".gz") else name
+    name = name.removesuffix(".gz").removesuffix(".zip")
     stem, _, suffix = name.rpartition(".")
     return (stem, suffix.lower()) if stem else (name, "")
 
@@ -39,7 +49,9 @@ def by_name(path: Path) -> str | None:
 
 def by_name_and_content(path: Path) -> tuple[str | None, str]:
     """The format of a file, or None, and its first line that is not blank."""
-    with open_lines(path) as lines:
+    if by_name(path) == "xlsx":
+        return "xlsx", ""
+    with open_text(path) as lines:
         head = list(islice((text[:_WIDTH] for text in lines if text.strip()), _HEAD))
     first = head[0] if head else ""
     named = by_name(path)
@@ -60,16 +72,18 @@ def _is_table(head: list[str], delimiter: str) -> bool:
 
 
 def _is_csv(head: list[str]) -> bool:
-    start = head[0].lower().replace(" ", "")
-    known = start.startswith(("parent,child", "level1,level2"))
-    return known or (_is_table(head, ",") and not _is_paths(head))
+    cells = (head[0].split(delimiter) for delimiter in DELIMITERS)
+    known = any(headers.roles(row) or len(level_columns.levels(row)) > 1 for row in cells)
+    even = any(_is_table(head, delimiter) for delimiter in (",", ";"))
+    return known or (even and not _is_paths(head))
 
 
 def _is_paths(head: list[str]) -> bool:
-    """A separator on at least half of the lines, and no path that begins or ends with it."""
+    """A separator on at least half of the lines, and no empty parts."""
     sep = paths.guess_separator(head)
-    found = [text.strip() for text in head if sep in text.strip()]
-    clean = all(part.strip() for text in found for part in text.split(sep))
+    texts = paths.without_start([text.strip() for text in head], sep)
+    found = [text for text in texts if sep in text]
+    clean = all(part.strip() for text in found for part in without_end(text, sep).split(sep))
     return 2 * len(found) >= len(head) and clean
 
 
@@ -88,4 +102,5 @@ _LOOKS: dict[str, Callable[[list[str]], bool]] = {
     "paths": lambda head: (
         head[0].startswith(google.HEADER) or all(map(google.has_id, head)) or _is_paths(head)
     ),
+    "outline": outline.is_outline,
 }

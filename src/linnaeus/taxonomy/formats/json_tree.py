@@ -1,9 +1,11 @@
-"""JSON: our own form, nested objects, or a list of objects that name their children.
+"""JSON: our own form, nested objects, or a list of objects that name their children or parents.
 
 - nested: ``{"name": "A", "title": ..., "children": [...]}``, a list of such, or objects in
   objects, ``{"A": {"B": {}}}``; with an ``id`` the ``name`` is the title, and a name that
   stands under several parents makes paths the ids;
 - like the AudioSet ontology: ``[{"id": ..., "name": ..., "child_ids": [...]}, ...]``;
+- records that name their parents, ``[{"id": ..., "name": ..., "parent": ...}, ...]``, with keys
+  as the header of a table has them;
 - our own, which keeps everything: ``{"format": "linnaeus-taxonomy", "nodes": [{"id": ...,
   "title": ..., "parents": [...]}, ...], "related": [[a, b], ...]}``.
 
@@ -20,6 +22,7 @@ from typing import Any, NoReturn, TextIO
 
 from linnaeus.errors import FormatError, shorten
 from linnaeus.files import read_text
+from linnaeus.taxonomy.formats import edge_list, headers
 from linnaeus.taxonomy.formats.draft import Terms
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
@@ -27,17 +30,54 @@ _OWN = "linnaeus-taxonomy"
 
 
 def read(path: Path) -> Taxonomy:
-    """Read any of the three forms; integers are taken as text."""
+    """Read any of these forms; integers are taken as text."""
     text = read_text(path)
     data = _parse(path, text)
     reader = _Reader(path, text)
     if isinstance(data, dict) and data.get("format") == _OWN:
         reader.own(data)
+    elif records_found := _records(data):
+        return _of_records(path, records_found)
     elif isinstance(data, list) and any(isinstance(x, dict) and "child_ids" in x for x in data):
         reader.audioset(data)
     else:
         reader.nested(data if isinstance(data, dict) else reader._list(data, "the file"))
     return reader.terms.build()
+
+
+def _records(data: Any) -> list[dict[str, Any]]:
+    """Objects that name their parents, in a list that may be wrapped in an object; or none."""
+    if isinstance(data, dict) and len(lists := [v for v in data.values() if _is_records(v)]) == 1:
+        return list(lists[0])
+    return list(data) if _is_records(data) else []
+
+
+def _is_records(data: Any) -> bool:
+    if not isinstance(data, list) or not data or not all(isinstance(x, dict) for x in data):
+        return False
+    keys = dict.fromkeys(key for entry in data for key in entry)
+    return headers.roles(list(keys)) is not None and not {"children", "child_ids"} & set(keys)
+
+
+def _of_records(path: Path, data: list[dict[str, Any]]) -> Taxonomy:
+    try:
+        return edge_list.of_rows(path, _rows(data), ",")
+    except FormatError as error:
+        where = f"entry {error.line - 1}: " if error.line else ""
+        raise type(error)(path, f"{where}{error.reason}") from None
+
+
+def _rows(data: list[dict[str, Any]]) -> Iterator[tuple[int, list[str]]]:
+    """Records as the rows of a table: one for each of several parents, without lines."""
+    keys = list(dict.fromkeys(key for entry in data for key in entry))
+    yield 1, keys
+    parents = [i for i, key in enumerate(keys) if headers.is_parent(headers.plain(key))]
+    for number, entry in enumerate(data, 2):
+        values = [entry.get(key) for key in keys]
+        above = [v for v in (values[i] for i in parents) if isinstance(v, list)]
+        for k in range(max([1, *map(len, above)])):
+            cells = [(v[k] if k < len(v) else None) if isinstance(v, list) else v for v in values]
+            yield number, ["" if v is None else str(v) for v in cells]
 
 
 def _parse(path: Path, text: str) -> Any:

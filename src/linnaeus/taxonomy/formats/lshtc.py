@@ -13,6 +13,7 @@ from typing import TextIO
 from linnaeus.errors import TaxonomyError, UserError, shorten
 from linnaeus.files import open_lines
 from linnaeus.taxonomy.formats.draft import Edge, build, column_error
+from linnaeus.taxonomy.formats.records import refuse_child_first
 from linnaeus.taxonomy.formats.writing import warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
@@ -29,6 +30,7 @@ def read(path: Path) -> Taxonomy:
                 raise column_error(path, lines.line, text, 1, remedy)
             edges += pairwise(ids)
             numbers += [lines.line] * (len(ids) - 1)
+    refuse_child_first(path, edges)
     return build(path, edges, lines=numbers)
 
 

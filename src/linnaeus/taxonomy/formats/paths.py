@@ -1,5 +1,8 @@
 """One path a line, such as ``A/B/C`` or ``A > B > C``: ids are the paths, titles the last parts.
 
+The separator is the one that continues most lines by others, else the one on most lines. A path
+that ends in its separator is the same as without; one before every path is left out.
+
 The Google product taxonomy comes in this form, with a header line and, in one of its two
 versions, an id before every path; that version is read by `google`.
 """
@@ -10,54 +13,76 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from linnaeus.errors import FormatError, TaxonomyError, shorten
-from linnaeus.files import open_lines
+from linnaeus.errors import FormatError, TaxonomyError, note, shorten
+from linnaeus.taxonomy import lines
 from linnaeus.taxonomy.formats import google
 from linnaeus.taxonomy.formats.draft import PATH_LIMIT, build
+from linnaeus.taxonomy.formats.tables import open_text
 from linnaeus.taxonomy.formats.writing import warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy
 
-SEPARATORS = (" > ", "/")
+SEPARATORS = (" > ", "/", ">", "::", "|", "»", "→", "\\")
 
 
 def read(path: Path, sep: str | None = None) -> Taxonomy:
     """Read paths; the separator is guessed unless given."""
-    with open_lines(path) as lines:
-        entries = [(lines.line, text.strip()) for text in lines if text.strip()]
+    with open_text(path) as file:
+        entries = [(file.line, text.strip()) for text in file if text.strip()]
     if entries and entries[0][1].startswith(google.HEADER):
         entries = entries[1:]
     if not entries:
         return build(path, [])
     if google.has_id(entries[0][1]):
         return google.read(path, entries)
-    sep = sep or guess_separator(text for _, text in entries)
-    for line, text in entries:
+    if sep is None:
+        sep = guess_separator(text for _, text in entries)
+        others = [s for s in SEPARATORS if s.strip() != sep.strip() and _found(s, entries)]
+        note(f"paths with {sep.strip()!r} between their parts", guess=bool(others))
+    texts = without_start([text for _, text in entries], sep)
+    for (line, _), text in zip(entries, texts, strict=True):
         _check(path, line, text, sep)
-    return Taxonomy.from_paths((text for _, text in entries), sep)
+    return Taxonomy.from_paths(texts, sep)
 
 
-def guess_separator(lines: Iterable[str]) -> str:
-    """The separator that is found on more lines."""
-    lines = list(lines)
-    return max(SEPARATORS, key=lambda sep: sum(sep in text for text in lines))
+def without_start(texts: list[str], sep: str) -> list[str]:
+    """Paths without the separator before them, if all have one."""
+    start = sep.strip()
+    if not start or not all(text.startswith(start) for text in texts):
+        return texts
+    return [text.removeprefix(start).strip() for text in texts]
+
+
+def _found(sep: str, entries: list[tuple[int, str]]) -> bool:
+    return any(sep in text for _, text in entries)
+
+
+def guess_separator(texts: Iterable[str]) -> str:
+    """The separator by which most lines continue others, or else that on most lines."""
+    texts = list(dict.fromkeys(texts))
+    known = {text.strip() for text in texts}
+
+    def weight(sep: str) -> tuple[int, int]:
+        found = [text for text in texts if sep in text]
+        return sum(text.rpartition(sep)[0].strip() in known for text in found), len(found)
+
+    return max(SEPARATORS, key=weight)
 
 
 def _check(path: Path, line: int, text: str, sep: str) -> None:
-    parts = text.split(sep)
+    parts = lines.without_end(text, sep).split(sep)
     if not all(part.strip() for part in parts):
-        raise FormatError(
-            path,
+        start = (
             f"the path {shorten(text)} has an empty part. Write one name between every two "
-            f"separators {sep!r}, or give another separator with sep=.",
-            line,
+            f"separators {sep!r}"
         )
+        raise FormatError(path, f"{start}, or give another separator with sep=.", line, f"{start}.")
     if len(parts) * len(text) > PATH_LIMIT:
-        raise FormatError(
-            path,
+        start = (
             f"the path {shorten(text)} has {len(parts):,} parts, too many for ids that are "
-            f"whole paths. Is {sep!r} the separator? If not, give it with sep=.",
-            line,
+            f"whole paths. Is {sep!r} the separator?"
         )
+        remedy = " Put another one between the parts."
+        raise FormatError(path, f"{start} If not, give it with sep=.", line, start + remedy)
 
 
 def write(taxonomy: Taxonomy, handle: TextIO) -> None:
