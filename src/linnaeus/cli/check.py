@@ -49,9 +49,13 @@ def _present(found: Checked, html: Path | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from linnaeus.taxonomy.diagnose import shape_of
+
     console = Console(highlight=False, soft_wrap=False)
     parts = ", ".join(f"{name} {n:,} rows" for name, n in found.parts.items())
-    console.print(f"{found.path}: {parts}; {found.taxonomy!r}", markup=False)
+    tax = found.taxonomy
+    shape = f"a {shape_of(tax)} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
+    console.print(f"{found.path}: {parts}; {shape}", markup=False)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name, justify in (("", "left"), ("what", "left"), ("part", "left"), ("rows", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
