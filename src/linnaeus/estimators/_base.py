@@ -21,7 +21,6 @@ from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.fitting import is_interrupted
 from linnaeus.labels import name_array
 from linnaeus.parameters import (
     COUNT,
@@ -39,6 +38,7 @@ from linnaeus.parameters import (
 )
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.inferring import settled
+from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 

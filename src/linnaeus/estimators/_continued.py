@@ -22,8 +22,9 @@ from sklearn.utils.validation import check_consistent_length
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._linear import LinearClassifier, check_range, tidy
-from linnaeus.fitting import fitting, read_rows
+from linnaeus.estimators._rows import read_rows
 from linnaeus.labels import moved, parse
+from linnaeus.parameters import fitting
 from linnaeus.solvers.numerics.rounds import record
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.inferring import is_inferred, settled

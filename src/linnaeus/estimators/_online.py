@@ -20,10 +20,10 @@ from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked, above, extended
+from linnaeus.estimators._rows import read_rows
 from linnaeus.estimators._running_sizes import RunningSizes
-from linnaeus.fitting import fitting, read_rows
 from linnaeus.labels import parse
-from linnaeus.parameters import FLAG, Limits
+from linnaeus.parameters import FLAG, Limits, fitting
 from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth

@@ -20,10 +20,19 @@ from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
-from linnaeus.fitting import fitting
 from linnaeus.inference import paths
 from linnaeus.labels import moved, name_array
-from linnaeus.parameters import COUNT, ESTIMATOR, FLAG, NONE, POSITIVE, Limits, choice, number
+from linnaeus.parameters import (
+    COUNT,
+    ESTIMATOR,
+    FLAG,
+    NONE,
+    POSITIVE,
+    Limits,
+    choice,
+    fitting,
+    number,
+)
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.taxonomy import Taxonomy

@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus import watching
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, one_blas_thread
 from linnaeus.solvers.bayes import corrmnl_fast as fast
 from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.solvers.numerics.examples import weighted_examples
+from linnaeus.watching import FIT
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -155,7 +155,7 @@ def sample(
     total = plan.n_burn_in + plan.n_samples
     work = 40.0 * data.X.size * tree.leaves.size
     segment = max(1, min(100, int(SEGMENT / work)))
-    done, fit = 0, watching.current()
+    done, fit = 0, FIT.get()
     while done < total:  # a chain is never away for long: an interrupt is heard
         n = min(segment, total - done)
         list(executor.map(_advance, [], [(chain, n) for chain in chains]))
