@@ -87,7 +87,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        self.taxonomy_, y = settled(self.taxonomy, y)
+        if isinstance(self.taxonomy, str):  # "infer", as the limits say
+            self.taxonomy_, y = settled(self.taxonomy, y)
+        else:
+            self.taxonomy_ = self.taxonomy
         self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)

@@ -50,6 +50,7 @@ class Continued(LinearClassifier):
     """
 
     warm_start: bool = False  # for models that were saved before there was one
+    _unsaved: tuple[str, ...] = ()  # what neither a model on disk nor a copy has
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -176,6 +177,9 @@ class Continued(LinearClassifier):
         names = column_names(self.targets_, Y.shape[1])
         n_learned = np.full(len(names), Y.shape[0]) if n_learned is None else n_learned
         self.kept_ = Kept(X, Y, names, weight, n_learned, checksum(X), saved)
+        self.__dict__.pop("_unsaved", None)
+        if not saved:
+            self._unsaved = ("kept_", "duals_", "_unsaved")
 
     def _kept_rows(self) -> Kept:
         kept: Kept | None = getattr(self, "kept_", None)
@@ -229,15 +233,8 @@ class Continued(LinearClassifier):
             return super()._remedy()
         return "Call partial_fit or fit without only, to train the classes that were held too."
 
-    @property
-    def _unsaved(self) -> tuple[str, ...]:
-        """What neither a model on disk nor a copy has."""
-        kept = getattr(self, "kept_", None)
-        return () if kept is None or kept.saved else ("kept_", "duals_")
-
     def __getstate__(self) -> dict[str, Any]:
-        unsaved = self._unsaved
-        return {k: v for k, v in super().__getstate__().items() if k not in unsaved}
+        return {k: v for k, v in super().__getstate__().items() if k not in self._unsaved}
 
 
 def checksum(X: sp.csr_array) -> int:

@@ -34,7 +34,7 @@ from linnaeus.parameters import (
     number,
 )
 from linnaeus.solvers.linear import topdown as local_problems
-from linnaeus.solvers.numerics.examples import weighted_examples
+from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
@@ -630,7 +630,8 @@ class TopDown(LinearClassifier):
         def work(X: Any, rows: slice) -> Any:
             return finish(self._ways(self.models_, X[rows], decode or self.decode))
 
-        return list(executor(self.n_jobs).map(work, [X], list(self._row_blocks(X.shape[0]))))
+        blocks = list(self._row_blocks(X.shape[0]))
+        return list(over_blocks(work, [X], blocks, executor(self.n_jobs)))
 
     def _ways(self, models: Any, X: Any, decode: str) -> paths.Ways:
         return self.decoder_.ways(models.scorer(X), X.shape[0], decode, int(self.beam))

@@ -51,7 +51,7 @@ class Diagonal:
         X, squares, spread = examples
         return X[rows] @ mu.T, squares[rows] @ spread
 
-    def update(self, given: Given, executor: Executor) -> Leaves:
+    def update(self, given: Given, executor: Executor | None) -> Leaves:
         """A better q(w) of some leaves."""
         arrays = (self.X, self.squares, *given)
         return Leaves(*side_by_side(executor, _by_gradients, arrays, given.mean.shape[0]))

@@ -18,6 +18,7 @@ import numpy as np
 
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.numerics.examples import over_blocks
 
 ROWS = 512  # examples at once
 LEAVES = 32  # leaves at once
@@ -49,9 +50,12 @@ def row_blocks(n: int) -> list[slice]:
 
 
 def side_by_side(
-    executor: Executor, function: Callable[..., tuple[Any, ...]], arrays: Sequence[Any], k: int
+    executor: Executor | None,
+    function: Callable[..., tuple[Any, ...]],
+    arrays: Sequence[Any],
+    k: int,
 ) -> list[Any]:
     """What the function makes of blocks of k leaves, each of its results put together."""
     blocks = [slice(a, min(a + LEAVES, k)) for a in range(0, k, LEAVES)]
-    parts = executor.map(function, [executor.put(a) for a in arrays], blocks)
+    parts = over_blocks(function, arrays, blocks, executor)
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
