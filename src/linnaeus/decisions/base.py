@@ -31,9 +31,18 @@ from linnaeus.decisions.columns import Columns, halved
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
-from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters, fitting
+from linnaeus.parameters import (
+    ESTIMATOR,
+    NONE,
+    SEED,
+    TAXONOMY,
+    Limits,
+    check_parameters,
+    fitting,
+    is_inferred,
+    settled,
+)
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]

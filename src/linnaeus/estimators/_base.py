@@ -35,9 +35,9 @@ from linnaeus.parameters import (
     TAXONOMY,
     Limits,
     choice,
+    settled,
 )
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import settled
 from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."

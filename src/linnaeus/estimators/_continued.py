@@ -24,10 +24,9 @@ from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._linear import LinearClassifier, check_range, tidy
 from linnaeus.estimators._rows import read_rows
 from linnaeus.labels import moved, parse
-from linnaeus.parameters import fitting
+from linnaeus.parameters import fitting, is_inferred, settled
 from linnaeus.solvers.numerics.rounds import record
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 
 
 class Kept(NamedTuple):

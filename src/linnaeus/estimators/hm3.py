@@ -27,7 +27,7 @@ from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import SCALINGS, markov_edges
 from linnaeus.parameters import COUNT, NONE, Limits, choice, fitting
 from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_paths
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.hm3_rows import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 _negative = partial(hm3_local.solve, negative=True)

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
-from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
+from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
 from linnaeus.inference import paths
@@ -336,7 +336,7 @@ class TopDown(LinearClassifier):
                 f"stop={self.stop!r} needs 2 folds; cv={self.cv}, samples={n}. Give a threshold."
             )
         fold = np.random.default_rng(seed).permutation(n) % folds
-        values = _topdown_stop.candidates(self.decoder_, self.decode)
+        values = _topdown_decode.candidates(self.decoder_, self.decode)
         offered, true = [], []
         for k in range(folds):
             rest, part = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
@@ -349,10 +349,10 @@ class TopDown(LinearClassifier):
         grown = self.decoder_.taxonomy
         real = np.array([name not in grown.misc for name in grown.nodes])
         answers, truth = (sp.csr_array(sp.vstack(parts)) for parts in (offered, true))
-        held = _topdown_stop.Held(self.decoder_, answers, truth, real)
-        self.threshold_, self.threshold_f1_ = _topdown_stop.one_threshold(held, values)
+        held = _topdown_decode.Held(self.decoder_, answers, truth, real)
+        self.threshold_, self.threshold_f1_ = _topdown_decode.one_threshold(held, values)
         if self.stop == "levels":
-            self.threshold_, self.threshold_f1_ = _topdown_stop.level_thresholds(
+            self.threshold_, self.threshold_f1_ = _topdown_decode.level_thresholds(
                 held, values, self.threshold_, self.threshold_f1_
             )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.decisions.top import top_columns
+from linnaeus.inference.rows import top_columns
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
 

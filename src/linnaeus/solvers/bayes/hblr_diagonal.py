@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor
-from linnaeus.solvers.bayes.hblr_leaves import Given, Leaves, side_by_side
-from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.bayes.hblr_model import Given, Leaves, Values, side_by_side
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.newton import conjugate_gradients
 

@@ -22,8 +22,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor
-from linnaeus.solvers.bayes.hblr_leaves import ROWS, Given, Leaves, row_blocks, side_by_side
-from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.bayes.hblr_model import ROWS, Given, Leaves, Values, row_blocks, side_by_side
 from linnaeus.solvers.numerics.examples import over_blocks
 
 PAIRS = 256  # pairs of features at once, about: with ROWS examples they stay in the cache

@@ -34,15 +34,16 @@ from linnaeus.solvers.bayes import hblr_bound as bound
 from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
 from linnaeus.solvers.bayes.hblr_full import Full
-from linnaeus.solvers.bayes.hblr_leaves import Given, row_blocks
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
+    Given,
     HBLRModel,
     Level,
     Numbers,
     Posterior,
     Start,
     Values,
+    row_blocks,
 )
 from linnaeus.solvers.numerics.examples import example_weights, over_blocks
 from linnaeus.solvers.numerics.rounds import Rounds

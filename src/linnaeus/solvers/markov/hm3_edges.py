@@ -23,9 +23,16 @@ import numpy.typing as npt
 from linnaeus.execution import Executor
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
-from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_local import prepare_local
-from linnaeus.solvers.markov.hm3_rows import FLOOR, Source, edge_codes, run
+from linnaeus.solvers.markov.hm3_rows import (
+    FLOOR,
+    Certificate,
+    Fitted,
+    Source,
+    Values,
+    edge_codes,
+    run,
+)
 from linnaeus.solvers.numerics.examples import over_blocks
 from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
 
