@@ -1,8 +1,9 @@
 """Models whose nodes share nothing: one row of weights per class, or per step.
 
-Models of steps are such too: at every node there is a choice among its children. One model per child (TopDown with local="binary") has learned the child against its siblings. Where
-children are compared with each other (local="multiclass", OrthogonalTransfer), a step is explained
-by its score less that of the best sibling.
+Models of steps are such too: at every node there is a choice among its children. One model per
+child (TopDown with local="binary") has learned the child against its siblings. Where children are
+compared with each other (local="multiclass", OrthogonalTransfer), a step is explained by its score
+less that of the best sibling.
 """
 
 from __future__ import annotations

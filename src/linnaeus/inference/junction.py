@@ -5,8 +5,9 @@ all joined (ties: the lower number). A node and its neighbours at that moment fo
 cliques form a tree, the parent being that of the neighbour which is eliminated next. The largest
 clique has one node more than the width, and max-sum costs 2^(width + 1) per clique.
 
-Along random spanning trees the messages of a reparametrisation go. Hyperedges are
-taken in random order; one belongs to the tree if its members were not joined before, so the bipartite graph of nodes and chosen hyperedges has no cycle.
+Along random spanning trees the messages of a reparametrisation go. Hyperedges are taken in random
+order; one belongs to the tree if its members were not joined before, so the bipartite graph of
+nodes and chosen hyperedges has no cycle.
 """
 
 from __future__ import annotations
