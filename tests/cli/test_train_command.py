@@ -40,7 +40,7 @@ def test_every_choice_is_explained(linnaeus, tmp_path):
     code, out, err = linnaeus("train", "several", "-o", tmp_path / "model")
     assert code == 0 and err == ""
     lines = {line.split()[0]: line for line in out.splitlines()}
-    assert "60 rows" in lines["Data"] and "4 classes in a tree of 6 nodes" in lines["Data"]
+    assert "60 rows" in lines["Data"] and "4 classes in a forest of 6 nodes" in lines["Data"]
     assert "words: the examples are texts" in lines["Features"]
     assert "svm" in lines["Method"] and "duality gap" in lines["Method"]
     assert "micro-F1" in lines["Rule"] and "held-out scores" in lines["Rule"]

@@ -74,7 +74,7 @@ class Confidence:
         ndarray of shape (n_rows,)
         """
         x = STATISTICS[self.statistic](_used(scores, self.columns))
-        return np.interp(x, self.knots, self.shares)
+        return np.asarray(np.interp(x, self.knots, self.shares))
 
 
 def _used(scores: Any, columns: np.ndarray) -> np.ndarray:

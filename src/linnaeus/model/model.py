@@ -108,7 +108,7 @@ class Model:
             return None
         own, single = np.asarray(self.own_counts), told.get("labels_per_row") == 1.0
         names = told.get("most_common_labels")  # older models do not know them
-        commonest = own.argmax(keepdims=True) if names is None else self.taxonomy.numbers(names)
+        commonest = np.array([own.argmax()]) if names is None else self.taxonomy.numbers(names)
         single = single and not told.get("rows_without_labels")
         return Frequencies(told["rows"], own, np.asarray(self.train_counts), commonest, single)
 
