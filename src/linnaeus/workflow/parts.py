@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linnaeus.errors import FormatError
 from linnaeus.io import find_rows
 from linnaeus.io.collection import Collection, Part
 from linnaeus.io.read import check_kind
-from linnaeus.model import Model
 from linnaeus.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from linnaeus.model import Model  # looking at a taxonomy needs no learning library
 
 Step = Callable[[str, int, int], None]
 
