@@ -50,7 +50,10 @@ class UserError(ValueError):
 def check_choice(name: str, value: object, known: Iterable[str]) -> None:
     """Refuse a value of a parameter that is none of those known."""
     if value not in (known := tuple(known)):
-        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
+        hint = nearest(value, known)
+        raise UserError(
+            f"{name}={shorten(value)} is not known{hint}. Use one of: {', '.join(known)}."
+        )
 
 
 def check_like(default: object, value: object, what: str) -> None:
