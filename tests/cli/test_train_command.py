@@ -59,7 +59,7 @@ def test_options_reach_the_model(linnaeus, tmp_path):
     assert (model.estimator.C, model.estimator.loss, model.rule_name) == (
         10, "squared_hinge", "rcut",
     )  # fmt: skip
-    assert tuple(model.features.ngram_range) == (2, 3) and model.features.analyzer == "char"
+    assert tuple(model.features.ngram_range) == (2, 3) and model.features.analyzer == "letters"
 
 
 def test_a_file_beside_its_taxonomy_and_a_table(linnaeus, tmp_path):
