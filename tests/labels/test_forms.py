@@ -36,7 +36,7 @@ ONE = [["cat"], ["dog"], ["oak"], ["dog"], ["cat"], ["oak"], ["dog"], ["oak"]]
 SEVERAL = [["cat"], ["dog", "oak"], ["oak"], [], ["cat", "oak"], ["oak"], ["dog"], ["cat", "dog"]]
 N = len(ONE)
 X = np.random.default_rng(0).normal(size=(N, 4))
-SCORES = np.random.default_rng(1).random((N, len(TAX.leaves)))
+SCORES = pd.DataFrame(np.random.default_rng(1).random((N, 3)), columns=TAX.leaves)
 HALVES = [(np.arange(4, N), np.arange(4)), (np.arange(4), np.arange(4, N))]
 COLUMNS = ["oak", "animal", "dog", "plant", "cat"]
 

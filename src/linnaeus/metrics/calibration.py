@@ -125,7 +125,7 @@ def calibration(
         raise UserError(f"bins is {bins}. Use 1 or more.")
     if sp.issparse(probabilities):
         raise UserError("Every class needs a probability. Use probabilities.toarray().")
-    given = scored(Y_true, probabilities, taxonomy, classes)
+    given = scored(Y_true, probabilities, taxonomy, classes, absent=0.0)
     if taxonomy is not None and classes is None and given.scores.shape[1] == len(taxonomy):
         given = given._replace(true=taxonomy.closure(given.true))
     P = np.asarray(given.scores, dtype=float)

@@ -22,11 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import losses
+from linnaeus.labels import parse
 from linnaeus.metrics import at_k, ranking
 from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.blocks import PerRow, averages
 from linnaeus.metrics.counts import PRF, count, macro, micro, prf
-from linnaeus.metrics.inputs import NodePair, Pair, Scored, node_pair, scored
+from linnaeus.metrics.inputs import NodePair, Pair, Scored, named_columns, node_pair, scored
 from linnaeus.metrics.report import Report
 from linnaeus.metrics.sets import by_level, by_size, node_counts
 from linnaeus.taxonomy import Taxonomy
@@ -82,6 +83,7 @@ def evaluate(
         **_sizes(given, closed, own),
     }
     if scores is not None:
+        scores, classes = named_columns(parse(Y_true, taxonomy), scores, taxonomy, classes)
         metrics.update(_ranking(_own_truth(given, closed, scores, classes), taxonomy))
         rows = ScoredRows.of(closed.true, scores, taxonomy, classes)
         metrics["au_prc"] = rows.area(counted(taxonomy))
