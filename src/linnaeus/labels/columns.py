@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.errors import UserError, shorten
+from linnaeus.errors import UserError, listed
 from linnaeus.labels import frames
 from linnaeus.labels.names import by_kind, plain_names
 from linnaeus.labels.parsing import Labels
@@ -72,7 +72,7 @@ def bare_names(width: int, given: Labels, taxonomy: Nodes | None) -> Names:
     if others:
         warnings.warn(
             f"The {width} columns of the scores have no names. They are taken for "
-            f"{_listed(first)}; they could be {_listed(others[0])}. Name them: "
+            f"{listed(first)}; they could be {listed(others[0])}. Name them: "
             f"classes=model.classes_, or a data frame.",
             stacklevel=5,
         )
@@ -94,10 +94,6 @@ def _readings(given: Labels, taxonomy: Nodes | None) -> Iterator[Names]:
     if is_indicator and given.numbers is None:
         if (given.Y[:, taxonomy.leaf_numbers].sum(axis=1) == 1).all():
             yield tuple(by_kind(leaves))  # it may have been one label per row elsewhere
-
-
-def _listed(names: Names) -> str:
-    return ", ".join(map(shorten, names[:4])) + (", ..." if len(names) > 4 else "")
 
 
 def _no_reading(width: int, given: Labels, taxonomy: Nodes | None) -> UserError:
