@@ -308,12 +308,14 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
     def _columns_of(self, n_columns: int) -> tuple[Any, ...]:
         """The labels of the columns of a bare score matrix, of whose rows no label is known."""
         tax = self._known()
-        for names in (tuple(range(n_columns)),) if tax is None else (tax.nodes, tax.leaves):
+        if tax is None:
+            return tuple(range(n_columns))
+        for names in (tax.nodes, tax.leaves):
             if len(names) == n_columns:
                 return names
         raise UserError(
-            f"The scores have {n_columns} columns, but there are {len(tax or ())} nodes. "
-            f"Give one column of scores per node or per leaf."
+            f"The scores have {n_columns} columns, but there are {len(tax)} or "
+            f"{len(tax.leaves)} labels. Give one column of scores per node or per leaf."
         )
 
     # -- deciding ---------------------------------------------------------------------------

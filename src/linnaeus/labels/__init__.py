@@ -18,9 +18,9 @@ Without a taxonomy an indicator has any columns, numbered from 0 unless a data f
 lists of labels and paths are not understood, since nothing says what they mean (`found` takes the
 labels that occur).
 
-Everything that takes labels asks here (`parse`; `columns` for those of scores), so that the same labels mean the same everywhere.
-Inside, label sets are CSR 0/1 indicators over named columns. What this package knows of a taxonomy
-is a numbered list of names, and who is below whom (`Nodes`).
+Everything that takes labels asks here (`parse`; `columns` for those of scores), so that the same
+labels mean the same everywhere. Inside, label sets are CSR 0/1 indicators over named columns. What
+this package knows of a taxonomy is a numbered list of names, and who is below whom (`Nodes`).
 
 A new form is told apart in `reading`, becomes an indicator in `parsing`, and is answered in `form`.
 """

@@ -91,9 +91,9 @@ def _readings(given: Labels, taxonomy: Nodes | None) -> Iterator[Names]:
         return
     is_indicator = form.kind in ("dense", "sparse")
     yield from (*[form.columns] * is_indicator, taxonomy.nodes, leaves)
-    if is_indicator and given.numbers is None:
-        if (given.Y[:, taxonomy.leaf_numbers].sum(axis=1) == 1).all():
-            yield tuple(by_kind(leaves))  # it may have been one label per row elsewhere
+    every_node = is_indicator and given.numbers is None
+    if every_node and (given.Y[:, taxonomy.leaf_numbers].sum(axis=1) == 1).all():
+        yield tuple(by_kind(leaves))  # it may have been one label per row elsewhere
 
 
 def _no_reading(width: int, given: Labels, taxonomy: Nodes | None) -> UserError:
