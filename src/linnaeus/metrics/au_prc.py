@@ -65,7 +65,8 @@ def au_prc(
     roots : bool, default=True
         Whether the roots count.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------

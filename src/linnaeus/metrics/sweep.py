@@ -124,7 +124,8 @@ def sweep(
     taxonomy : Taxonomy
         The taxonomy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
     points : int, default=25
         How many thresholds to show.
     decided : Report, array-like, sparse matrix, list of lists or None, default=None
