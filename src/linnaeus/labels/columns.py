@@ -17,7 +17,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ from linnaeus.labels.parsing import Labels
 from linnaeus.labels.reading import Nodes
 
 Names = tuple[Any, ...]
+Method = TypeVar("Method", bound=Callable[..., Any])
 _made: dict[int, tuple[weakref.ref[Any], Names]] = {}  # scores that exist, by what they are
 
 
@@ -39,7 +40,7 @@ def noted(scores: Any, names: Sequence[Any]) -> Any:
     return scores
 
 
-def noting(method: Callable[..., Any]) -> Callable[..., Any]:
+def noting(method: Method) -> Method:
     """A method of a fitted estimator whose scores have the columns `classes_`."""
 
     @wraps(method)
@@ -49,7 +50,7 @@ def noting(method: Callable[..., Any]) -> Callable[..., Any]:
         by_place = form.kind != "one" and form.table is None and self.taxonomy_ is None
         return found if by_place else noted(found, self.classes_)
 
-    return scores
+    return cast("Method", scores)
 
 
 def names_of(scores: Any, taxonomy: Nodes | None) -> Names | None:
