@@ -297,7 +297,7 @@ def test_bad_scores_are_refused(rule):
         rule.decide(scores[:, 1:])
     with pytest.raises(UserError, match=r"60 rows of scores and 59 label sets"):
         rule.fit_scores(scores, Y[1:])
-    with pytest.raises(UserError, match=r"scores have 6 columns, but there are 7 labels"):
+    with pytest.raises(UserError, match=r"scores have 6 columns, but Y_true has 7 labels"):
         rule.fit_scores(scores[:, 1:], Y)
     if rule._learns():
         with pytest.raises(UserError, match=r"label 2 in row 5 is nan"):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.nodes import NodeDecision
-from linnaeus.decisions.threshold import Threshold, warn_of_probabilities
+from linnaeus.decisions.threshold import Threshold, cut_off, warn_of_probabilities
 from linnaeus.inference import repair
 from linnaeus.inference.rows import FloatArray
 from linnaeus.parameters import FINITE, NONE, Limits, choice, thing
@@ -36,8 +36,8 @@ class TopDownConsistent(NodeDecision):
         The taxonomy, where labels are its nodes.
     decision : Decision or None, default=None
         The inner decision, such as ``SCut()``; None takes scores above `threshold`.
-    threshold : float, default=0.0
-        For decision=None.
+    threshold : float or None, default=None
+        For decision=None; None for 0, or 0.5 where the estimator gives probabilities only.
     mode : {'down', 'up'}, default='down'
         'down' switches off labels with a parent that is off (on a DAG: any parent); 'up' switches
         on the ancestors of every label.
@@ -68,7 +68,7 @@ class TopDownConsistent(NodeDecision):
 
     limits = Limits(
         decision=thing("a decision such as RCut()", _can_be_repaired) | NONE,
-        threshold=FINITE,
+        threshold=FINITE | NONE,
         mode=choice("down", "up"),
     )
 
@@ -77,7 +77,7 @@ class TopDownConsistent(NodeDecision):
         estimator: Any = None,
         taxonomy: Taxonomy | str | None = None,
         decision: Decision | None = None,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         mode: str = "down",
         lift: str | None = "max",
         cv: Any = 5,
@@ -103,7 +103,7 @@ class TopDownConsistent(NodeDecision):
 
     def _inner(self) -> Decision:
         if self.decision is None:
-            return Threshold(threshold=self.threshold)
+            return Threshold(threshold=cut_off(self))
         inner: Decision = clone(self.decision)
         return inner
 

@@ -21,7 +21,7 @@ from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.labels import name_array
+from linnaeus.labels import name_array, noted, noting
 from linnaeus.parameters import (
     COUNT,
     FLAG,
@@ -84,6 +84,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**options)
         if "predict" in vars(cls):
             cls.predict = _as_taught(cls.predict)
+        for name in {"decision_function", "predict_proba"} & vars(cls).keys():
+            setattr(cls, name, noting(vars(cls)[name]))
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
@@ -108,6 +110,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- scores -----------------------------------------------------------------------------
 
+    @noting
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, one column for each of `classes_`; (n,) for one label per sample of two.
 
@@ -147,7 +150,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "targets_")
         columns = self.targets_.node_columns(self.taxonomy_)
-        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+        scores = stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+        return scores if self.taxonomy_ is None else noted(scores, self.taxonomy_.nodes)
 
     def class_scores(self, X: Any) -> np.ndarray:
         """Scores of the classes that were trained, in the order of training.
@@ -162,7 +166,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_trained)
             One column for each class.
         """
-        return stacked(self._both(S) for S in self._score_blocks(X))
+        scores = stacked(self._both(S) for S in self._score_blocks(X))
+        return scores if self.taxonomy_ is None else noted(scores, self.targets_.names)
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         """Scores of the classes trained, for blocks of rows; of two exclusive ones the second."""

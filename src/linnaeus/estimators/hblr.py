@@ -135,6 +135,8 @@ class HBLR(Continued):
         Means, variances and precisions as the solver left them.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
+    held_ : list
+        The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     owners_ : list
         Names of the owners of precisions.
     targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object

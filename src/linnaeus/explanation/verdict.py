@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.decisions import Argmax, InstanceCut, RCut, SCut, SetSize, Threshold
+from linnaeus.decisions.threshold import cut_off
 from linnaeus.estimators.hm3 import HM3
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.model import Model
@@ -54,8 +55,8 @@ def _asked(rule: Any, scores: np.ndarray) -> tuple[Any, str]:
     match rule:
         case SCut() if _fits(rule.thresholds_, scores):
             return rule.thresholds_, "at least {}"
-        case Threshold() if _fits(rule.threshold, scores):
-            return np.asarray(rule.threshold, dtype=float), "more than {}"
+        case Threshold() if _fits(cut_off(rule), scores):
+            return np.asarray(cut_off(rule), dtype=float), "more than {}"
         case InstanceCut():
             return rule.predicted_thresholds(scores[None])[0], "at least {} in this example"
         case SetSize(mode="threshold"):
