@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.inference.lift_fast import lift_rows
+from linnaeus.inference.consistency_fast import lift_rows
 from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.inputs import Pair
 from linnaeus.taxonomy import Taxonomy

@@ -126,7 +126,7 @@ def _content(comparison: Comparison) -> dict[str, Any]:
             for s in comparison.ranked[:EXAMPLES_OF]
             if s.mistakes
         ],
-        "colours": [charts.colour(i) for i in range(len(comparison.ranked))],
+        "colours": [style.colour(i) for i in range(len(comparison.ranked))],
     }
 
 
