@@ -16,7 +16,7 @@ from linnaeus.experiments.cost import PEAK
 from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.files import atomic_write
 from linnaeus.metrics.coverage import HEADS
-from linnaeus.report import charts, tables, treemap
+from linnaeus.report import charts, style, tables, treemap
 from linnaeus.taxonomy.diagnose import shape_of
 
 EXAMPLES_OF = 4  # methods whose mistakes are shown
