@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.decisions.rules import choose_rule
-from linnaeus.experiments.search import RulesToJudge, fit_path, quiet_convergence, unconverged
+from linnaeus.experiments.search import fit_path
+from linnaeus.model.judging import RulesToJudge, quiet_convergence, unconverged
 from linnaeus.metrics import evaluate
 from linnaeus.model import make_features
 from linnaeus.model.methods import make

@@ -19,13 +19,14 @@ from linnaeus.execution import one_blas_thread
 from linnaeus.experiments import strategy
 from linnaeus.experiments.grid import Space, make_space
 from linnaeus.experiments.journal import Journal
-from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
+from linnaeus.experiments.search import FeatureRows, Search, Step
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.io.collection import Part
 from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import choose_method, inputs_of, train
 from linnaeus.model.features import choose_features
 from linnaeus.model.held_out import held_out_splits
+from linnaeus.model.judging import quiet_convergence
 from linnaeus.model.training import TrainingLabels
 from linnaeus.taxonomy import Taxonomy
 
