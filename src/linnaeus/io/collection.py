@@ -83,7 +83,6 @@ class Part:
             metadata=pick(self.metadata),
         )
 
-
     def joined(self, other: Part) -> Part:
         """These rows and after them those of another part of the same kind.
 
@@ -103,8 +102,8 @@ class Part:
 
         X = None
         if self.X is not None:
-            sparse = sp.issparse(self.X)
-            X = sp.csr_array(sp.vstack([self.X, other.X])) if sparse else np.vstack([self.X, other.X])
+            pair = [self.X, other.X]
+            X = sp.csr_array(sp.vstack(pair)) if sp.issparse(self.X) else np.vstack(pair)
         return replace(
             self, labels=both("labels"), ids=both("ids"), texts=both("texts"), X=X,
             metadata=both("metadata"), skipped=self.skipped + other.skipped,

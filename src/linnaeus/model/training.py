@@ -14,13 +14,17 @@ from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
 from linnaeus.labels import name_array, parse
+from linnaeus.model.candidates import BUDGET
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, class_of, settings_of
+from linnaeus.model.methods import INFO, make, settings_of
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
+from linnaeus.model.search import METRIC, Trial, best_method
+from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 
+FEWEST = 30  # rows from which on methods are tried on some of them
 Step = Callable[[str, int, int], None]
 
 
@@ -36,6 +40,8 @@ def train(
     rule: str = "auto",
     rule_parameters: Mapping[str, Any] | None = None,
     folds: int | None = None,
+    valid: Part | None = None,
+    budget: float = BUDGET,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
@@ -49,7 +55,7 @@ def train(
     taxonomy : Taxonomy
         The taxonomy.
     method : str or None, default=None
-        Name in `linnaeus.model.METHODS`; None picks one for the data.
+        Name in `linnaeus.model.METHODS`; None tries some on held-out rows and takes the best.
     parameters : dict or None, default=None
         Parameters of the estimator.
     features : str or object, default='auto'
@@ -65,6 +71,12 @@ def train(
         Parameters of the rule.
     folds : int or None, default=None
         Folds for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data.
+    valid : Part or None, default=None
+        Rows by which to choose, in place of folds; the model learns from them too.
+    budget : float, default=60.0
+        About how many seconds to spend on trying methods, where none is given. What that allows is
+        worked out beforehand, so the result does not depend on the machine. 0 tries nothing, and
+        takes the method that was best on collections like this.
     seed : int, default=0
         Seed of everything that is drawn.
     jobs : int, default=1
@@ -77,20 +89,27 @@ def train(
     Model
     """
     step = step or (lambda *_: None)
+    n_train, part = len(part), part if valid is None else part.joined(valid)
     labels = TrainingLabels.of(part, taxonomy)
-    y, several = labels.y, labels.several
     if rule != "auto":
         check_rule(rule, rule_parameters or {})
-    chosen = choose_method(method, part, taxonomy, several)
-    settings = chosen.parameters | dict(parameters or {})
-    checked = settings_of(chosen.method, settings, seed, jobs)  # mistakes show before any work
-    check_suited(chosen.method, several, taxonomy)
+    check_budget(budget)
+    chosen = choose_method(method, part, taxonomy, labels.several)
+    own = dict(parameters or {})
+    settings_of(chosen.method, chosen.parameters | own)  # mistakes show before any work
+    check_suited(chosen.method, labels.several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
+    splits = splits_of(labels.y, n_train, folds, seed)
+    about: dict[str, Any] = {}
+    if method is None and budget > 0 and len(part) >= FEWEST:
+        trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
+        chosen, about["search"] = best_method(trial, chosen, own, is_standard(fitted), budget, step)
+    settings = chosen.parameters | own
     step("fit", 1, 4)
-    estimator = class_of(chosen.method)(taxonomy, **checked)
+    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
     with _blaming(f"The method {chosen.method!r}", parameters):
-        estimator.fit(X, y)
+        estimator.fit(X, labels.y)
     model = Model(
         taxonomy, fitted, estimator,
         about={
@@ -101,6 +120,7 @@ def train(
             "features": told,
             "data": summary(labels.own, taxonomy, X),
             "certificate": certificate(estimator),
+            **about,
         },
         train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
@@ -110,37 +130,58 @@ def train(
     def scored(done: int, total: int) -> None:
         step("held-out scores", 2 * total + done, 4 * total)
 
-    return _with_rule(model, X, y, several, rule, rule_parameters or {}, folds, seed, scored)
+    return _with_rule(model, X, labels, rule, rule_parameters or {}, splits, seed, scored)
+
+
+def splits_of(y: Any, n_train: int, folds: int | None, seed: int) -> list[Split]:
+    """Rows to fit on and rows to score: what comes after `n_train` rows, else folds."""
+    n = y.shape[0]
+    if n_train < n:
+        return [(np.arange(n_train), np.arange(n_train, n))]
+    return held_out_splits(y, folds, seed) if n > 1 else []
+
+
+def is_standard(features: Any) -> bool:
+    """Whether features are standardised columns."""
+    return getattr(features, "scale_", None) == "standard"
+
+
+def check_budget(budget: float) -> None:
+    """Refuse what is no number of seconds."""
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 <= budget < np.inf:
+        raise UserError(
+            f"The budget is {shorten(budget)}. Give seconds: 0 tries nothing, {BUDGET:g} is usual."
+        )
 
 
 def _with_rule(
-    model: Model, X: Any, y: Any, several: bool, rule: str, parameters: Mapping[str, Any],
-    folds: int | None, seed: int, callback: Callable[[int, int], None],
+    model: Model, X: Any, labels: TrainingLabels, rule: str, parameters: Mapping[str, Any],
+    splits: list[Split], seed: int, callback: Callable[[int, int], None],
 ) -> Model:  # fmt: skip
     """The model with the rule asked for, or with the best on held-out scores."""
-    if rule == OWN or (rule == "auto" and not several):
+    if rule == OWN or (rule == "auto" and not labels.several):
         why = (
             "because you chose it"
             if rule == OWN
             else "every training row has one label: the best class"
         )
         return _told(model, None, OWN, {"name": OWN, "why": why})
-    if X.shape[0] == 1:
+    if not splits:
         why = "there is one training row, so none can be held out"
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
         return kept if rule == "auto" else kept.with_rule(rule, **parameters)
     own = INFO[model.about["method"]].decides
-    splits = held_out_splits(y, folds, seed)
     scores = hold_out(
-        model.estimator, X, y, model.taxonomy, model.columns, splits, own=own, callback=callback
-    ).thinned(seed)
+        model.estimator, X, labels.y, model.taxonomy, model.columns, splits, own=own,
+        callback=callback,
+    ).thinned(seed)  # fmt: skip
     model = _told(model, None, OWN, {}, scores)
     if rule != "auto":
         return model.with_rule(rule, **parameters)
     extra = {OWN: scores.own} if own else None
     choice = choose_rule(
         scores.scores, scores.Y, model.taxonomy, model.columns,
-        closed=model.closed, extra=extra, seed=seed,
+        closed=model.closed, extra=extra, metric=METRIC, seed=seed,
     )  # fmt: skip
     told = {"name": choice.name, "why": choice.why, "table": choice.table}
     return _told(model, choice.rule, choice.name, told, scores)
