@@ -75,7 +75,7 @@ def compared(data: Collection) -> list[Any]:
     """A row of the table but for the name."""
     part, test = joined(data), data.part("test")
     start = time.process_time()
-    model = train(part, data.taxonomy)
+    model = train(data.part("train"), data.taxonomy, valid=data.valid)
     ours = model.decide(model.transform(inputs_of(test)))
     middle = time.process_time()
     theirs = baseline(part, test, data.taxonomy)
@@ -104,7 +104,9 @@ def baseline(part: Part, test: Part, taxonomy: Taxonomy) -> sp.csr_array:
     features = _features(part)
     X, X_test = features.fit_transform(inputs_of(part)), features.transform(inputs_of(test))
     Y = sp.csc_array(taxonomy.closure(taxonomy.encode(part.labels)))
-    scores = np.column_stack([_scores(X, Y[:, [j]].toarray().ravel(), X_test) for j in range(Y.shape[1])])
+    scores = np.column_stack(
+        [_scores(X, Y[:, [j]].toarray().ravel(), X_test) for j in range(Y.shape[1])]
+    )
     on = scores > 0
     rows = np.flatnonzero(~on.any(axis=1))
     on[rows, scores[rows].argmax(axis=1)] = True

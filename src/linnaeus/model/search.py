@@ -28,6 +28,7 @@ from linnaeus.taxonomy import Taxonomy
 
 METRIC = "answered_f1"
 RULES = ("argmax", "zero", "rcut", "common", "scut", "instance", "consistent")  # quick to judge
+FEWEST = 30  # rows from which on methods are tried on some of them
 FINALISTS = 3
 OVERRUN, GRACE = 4.0, 120.0  # times the budget, and seconds that compiling may take
 KEPT = ("hierarchical_f1", "answered_f1", "micro_f1", "labels_per_row")
@@ -47,7 +48,7 @@ class Found(NamedTuple):
     """What was chosen and why, and all that was tried."""
 
     choice: MethodChoice
-    told: dict[str, Any]  # for `Model.about`
+    told: dict[str, Any]  # for `Model.about`; nothing where nothing was to be tried
 
 
 class Trial(NamedTuple):
@@ -129,12 +130,14 @@ def best_method(
 ) -> Found:  # fmt: skip
     """The method that is best on held-out rows, as far as the budget goes; else the recommended."""
     size = trial.size()
+    if not budget or size.rows < FEWEST:
+        return Found(recommended, {})
     wanted = candidates(
         size, Candidate(recommended.method, recommended.parameters, (None,)), fixed, standard
     )
     todo = plan(wanted, size, budget, len(trial.splits))
     left_out = {str(c): "over the budget" for c in wanted[len(todo.candidates) :]}
-    told = {
+    told: dict[str, Any] = {
         "budget": budget, "planned_seconds": round(todo.seconds, 3), "splits": todo.folds,
         "share_of_rows": todo.share, "left_out": left_out, "cut": False, "tried": [],
     }  # fmt: skip

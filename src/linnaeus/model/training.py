@@ -24,7 +24,6 @@ from linnaeus.model.search import METRIC, Trial, best_method
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 
-FEWEST = 30  # rows from which on methods are tried on some of them
 Step = Callable[[str, int, int], None]
 
 
@@ -101,10 +100,10 @@ def train(
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     splits = splits_of(labels.y, n_train, folds, seed)
-    about: dict[str, Any] = {}
-    if method is None and budget > 0 and len(part) >= FEWEST:
+    searched: dict[str, Any] = {}
+    if method is None:
         trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
-        chosen, about["search"] = best_method(trial, chosen, own, is_standard(fitted), budget, step)
+        chosen, searched = best_method(trial, chosen, own, is_standard(fitted), budget, step)
     settings = chosen.parameters | own
     step("fit", 1, 4)
     estimator = make(chosen.method, taxonomy, settings, seed, jobs)
@@ -120,7 +119,7 @@ def train(
             "features": told,
             "data": summary(labels.own, taxonomy, X),
             "certificate": certificate(estimator),
-            **about,
+            **({"search": searched} if searched else {}),
         },
         train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
@@ -148,7 +147,7 @@ def is_standard(features: Any) -> bool:
 
 def check_budget(budget: float) -> None:
     """Refuse what is no number of seconds."""
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 <= budget < np.inf:
+    if not 0 <= budget < np.inf:
         raise UserError(
             f"The budget is {shorten(budget)}. Give seconds: 0 tries nothing, {BUDGET:g} is usual."
         )

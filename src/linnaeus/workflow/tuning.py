@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from linnaeus import storage
 from linnaeus.experiments import Tuned
 from linnaeus.experiments import tune as search
-from linnaeus.io import read_training
+from linnaeus.model.candidates import BUDGET
 from linnaeus.model.methods import write_parameters
-from linnaeus.workflow.parts import Step
+from linnaeus.workflow.parts import Step, read_parts
 
 ENDING = ".tune.jsonl"
 
@@ -52,6 +52,8 @@ def tune(
     exhaustive: bool = False,
     metric: str = "micro_f1",
     folds: int = 3,
+    valid: bool = True,
+    budget: float | None = None,
     journal: str | Path | None = None,
     fresh: bool = False,
     skip_bad: bool = False,
@@ -63,6 +65,8 @@ def tune(
     """Search the training part of a collection; see `linnaeus.experiments.tune`.
 
     target : where to write a model with the best setting; None writes none
+    valid : whether to choose by the validation part, where there is one, and learn from it too
+    budget : seconds to spend on choosing a method where none is given; None for the usual
     journal : keeps finished work, so that a search that was stopped can go on; if not given a
         file beside the target, or named after the data in the current folder. It is deleted
         when the model is written, and at the end of a search without one unless it was named.
@@ -71,14 +75,15 @@ def tune(
         storage.check_target(Path(target))
     if step is not None:
         step("read", 0, 1)
-    tax, part = read_training(data, taxonomy, skip_bad)
+    parts = read_parts(data, taxonomy, skip_bad, valid)
     file = journal_path(data, target) if journal is None else Path(journal)
     if note is not None:
         note(f"Finished work is kept in {file}: stopped at any time, the same command goes on.")
     found = search(
-        part, tax, method, parameters, features=features, feature_parameters=feature_parameters,
-        grid=grid, exhaustive=exhaustive, metric=metric, folds=folds, seed=seed, jobs=jobs,
-        journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
+        parts.train, parts.taxonomy, method, parameters, features=features,
+        feature_parameters=feature_parameters, grid=grid, exhaustive=exhaustive, metric=metric,
+        folds=folds, valid=parts.valid, budget=BUDGET if budget is None else budget, seed=seed,
+        jobs=jobs, journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
     )  # fmt: skip
     if found.model is not None and target is not None:
         found.model.save(target)
@@ -86,7 +91,7 @@ def tune(
         file.unlink(missing_ok=True)
     path = None if target is None else str(target)
     command = by_hand(found, data, target, taxonomy=taxonomy, skip_bad=skip_bad)
-    return Searched(found, path, command, part.skipped)
+    return Searched(found, path, command, parts.skipped)
 
 
 def journal_path(data: str | Path, target: str | Path | None) -> Path:
