@@ -95,8 +95,10 @@ def _consistent(
     mode: str = "down",
     lift: str | None = "max",
 ) -> Decision:
-    inner = _scut(None, floor, fallback, shrink, top_k, at_least_one)  # type: ignore[arg-type]
-    return TopDownConsistent(taxonomy=taxonomy, decision=inner, mode=mode, lift=lift)
+    inner = SCut(floor=floor, fallback=fallback, shrink=shrink, top_k=top_k)
+    return TopDownConsistent(
+        taxonomy=taxonomy, decision=inner, mode=mode, at_least_one=at_least_one, lift=lift
+    )
 
 
 RULES: dict[str, RuleInfo] = {  # the simple ones first

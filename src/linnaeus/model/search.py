@@ -1,9 +1,9 @@
 """The best of some candidates on held-out rows of the data itself.
 
 All are fitted along C on the first split, and judged with every rule that suits. Where there are
-more splits the best three go through these too. What counts is the hierarchical F1 over all
-held-out rows, a row left empty being counted as a wrong answer (`answered_f1`); of settings as
-good, to a thousandth, the one that comes first is taken.
+more splits the best three, of two kinds at least, go through these too. What counts is the
+hierarchical F1 over all held-out rows, a row left empty being counted as a wrong answer
+(`answered_f1`); of settings as good, to a thousandth, the one that comes first is taken.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ RULES = ("argmax", "zero", "rcut", "common", "scut", "instance", "consistent")  
 FEWEST = 30  # rows from which on methods are tried on some of them
 FINALISTS = 3
 OVERRUN, GRACE = 4.0, 120.0  # times the budget, and seconds that compiling may take
+LEAST_SAID = 0.0005  # a margin that rounds to more than 0
 KEPT = ("hierarchical_f1", "answered_f1", "micro_f1", "labels_per_row")
 
 
@@ -140,16 +141,21 @@ def best_method(
     told: dict[str, Any] = {
         "budget": budget, "planned_seconds": round(todo.seconds, 3), "splits": todo.folds,
         "share_of_rows": todo.share, "left_out": left_out, "cut": False, "tried": [],
+        "runner_up": None, "margin": None,
     }  # fmt: skip
     trial = trial._replace(splits=thinned(trial.splits[: todo.folds], todo.share, trial.seed))
     table, told["cut"] = _search(todo, trial, budget, step, left_out)
     if not table:
-        why = f"{recommended.why}; no search: the budget of {budget:g} s allows none"
+        none = "none could be fitted" if todo.candidates else f"{budget:g} s are too few for that"
+        why = f"{recommended.why}; nothing was tried on your data: {none}"
         return Found(recommended._replace(why=why), told)
     best = _best(table, [c._asdict() for c in todo.candidates])
+    other = next((row for row in table if not _alike(row, best)), None)
+    if other is not None:
+        told["runner_up"] = str(Setting(other["method"], other["parameters"]))
+        told["margin"] = best[METRIC] - other[METRIC]
     told["tried"] = table
-    why = _why(best, table, told["cut"])
-    return Found(MethodChoice(best["method"], best["parameters"], why), told)
+    return Found(MethodChoice(best["method"], best["parameters"], _why(best, told)), told)
 
 
 def _search(
@@ -179,7 +185,7 @@ def _search(
 def _finals(trial: Trial, tried: _Tried, limit: float, step: Callable[[str, int], None]) -> bool:
     """The best settings on the other splits; whether this was cut short."""
     rest = range(1, len(trial.splits))
-    for place, row in enumerate(tried.rows()[:FINALISTS] if rest else []):
+    for place, row in enumerate(_finalists(tried.rows()) if rest else []):
         for fold in rest:
             if time.process_time() > limit:
                 return True
@@ -190,6 +196,15 @@ def _finals(trial: Trial, tried: _Tried, limit: float, step: Callable[[str, int]
     return False
 
 
+def _finalists(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best settings, one of them of another kind than the first."""
+    chosen = rows[: FINALISTS - 1]
+    rest = [row for row in rows if row not in chosen]
+    if all(_alike(row, chosen[0]) for row in chosen):
+        rest.sort(key=lambda row: _alike(row, chosen[0]))  # stable: others first
+    return chosen + rest[:1]
+
+
 def _best(table: list[dict[str, Any]], order: list[dict[str, Any]]) -> dict[str, Any]:
     """The best of the settings on all splits; of equals the one whose candidate comes first."""
     finals = [row for row in table if row["splits"] == table[0]["splits"]]
@@ -198,31 +213,24 @@ def _best(table: list[dict[str, Any]], order: list[dict[str, Any]]) -> dict[str,
     return min(near, key=lambda row: [_alike(row, c) for c in order].index(True))
 
 
-def _why(best: dict[str, Any], table: list[dict[str, Any]], cut: bool) -> str:
-    said = f"hierarchical F1 {_short(best['hierarchical_f1'])} on held-out rows of your data"
-    rows = f", {best['empty_rows']:,} of them left empty" if best["empty_rows"] else ""
-    other = next((row for row in table if not _alike(row, best)), None)
-    beaten = ""
-    if other is not None:
-        name = Setting(other["method"], other["parameters"])
-        beaten = (
-            f"; next {name} with {_short(other['hierarchical_f1'])}, "
-            f"{_margin(best[METRIC] - other[METRIC])}"
-        )
-    early = "; the search took too long and was cut short" if cut else ""
-    return f"best of {len(table)} settings tried: {said}{rows}{beaten}{early}"
+def _why(best: dict[str, Any], told: dict[str, Any]) -> str:
+    """A sentence that names the figures, the runner-up and the margin."""
+    f1 = _short(best["hierarchical_f1"])
+    said = (
+        f"best of {len(told['tried'])} settings on held-out rows of your data: hierarchical F1 {f1}"
+    )
+    if best["empty_rows"]:
+        said += f", {best['empty_rows']:,} rows left empty"
+    if told["runner_up"] is not None:
+        ahead = f"{_short(told['margin'])} behind" if told["margin"] >= LEAST_SAID else "as good"
+        said += f"; next {told['runner_up']}, {ahead}"
+    return said + ("; the search took too long and was cut short" if told["cut"] else "")
 
 
 def _alike(row: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two settings differ in C at most."""
     a, b = ({k: v for k, v in r["parameters"].items() if k != "C"} for r in (row, other))
     return bool(row["method"] == other["method"] and a == b)
-
-
-def _margin(value: float) -> str:
-    if value <= 0:
-        return "as good"
-    return f"a margin of {_short(value)}"
 
 
 def _short(value: float) -> str:
