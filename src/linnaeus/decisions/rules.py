@@ -41,7 +41,7 @@ MOST_SCORES = 20_000_000  # scores that the candidates are judged by
 DECIDE_STEPS = 1_000_000_000  # visits of nodes at most to decide on closed sets of all rows
 WORDS = {
     "micro_f1": "micro-F1", "macro_f1": "macro-F1", "hierarchical_f1": "hierarchical F1",
-    "answered_f1": "hierarchical F1 (no answer counts as a wrong one)",
+    "answered_f1": "hierarchical F1 (empty rows count as wrong)",
 }  # fmt: skip
 
 
