@@ -102,7 +102,7 @@ def joined(data: Collection) -> Part:
 def baseline(part: Part, test: Part, taxonomy: Taxonomy) -> sp.csr_array:
     """The closed label sets of test rows by the obvious means."""
     features = _features(part)
-    X, X_test = features.fit_transform(inputs_of(part)), features.transform(inputs_of(test))
+    X, X_test = features.fit_transform(_inputs(part)), features.transform(_inputs(test))
     Y = sp.csc_array(taxonomy.closure(taxonomy.encode(part.labels)))
     scores = np.column_stack(
         [_scores(X, Y[:, [j]].toarray().ravel(), X_test) for j in range(Y.shape[1])]
@@ -112,6 +112,15 @@ def baseline(part: Part, test: Part, taxonomy: Taxonomy) -> sp.csr_array:
     on[rows, scores[rows].argmax(axis=1)] = True
     closed: sp.csr_array = taxonomy.closure(sp.csr_array(on.astype(np.int8)))
     return closed
+
+
+def _inputs(part: Part) -> Any:
+    """Texts or a table; sparse ones with the small numbers that scikit-learn asks for."""
+    given = inputs_of(part)
+    if not sp.issparse(given):
+        return given
+    indices, indptr = (a.astype(np.int32) for a in (given.indices, given.indptr))
+    return sp.csr_array((given.data, indices, indptr), shape=given.shape)
 
 
 def _features(part: Part) -> Any:

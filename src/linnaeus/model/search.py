@@ -35,7 +35,7 @@ LEAST_SAID = 0.0005  # a margin that rounds to more than 0
 KEPT = ("hierarchical_f1", "answered_f1", "micro_f1", "labels_per_row")
 
 
-class Setting(NamedTuple):
+class MethodSetting(NamedTuple):
     """A method with all its parameters."""
 
     method: str
@@ -84,13 +84,16 @@ class Trial(NamedTuple):
 
     def run(
         self, method: str, parameters: dict[str, Any], Cs: Sequence[float | None], fold: int
-    ) -> list[tuple[Setting, dict[str, Any]]]:
+    ) -> list[tuple[MethodSetting, dict[str, Any]]]:
         """Every setting of a path with its counts by rule, on one split."""
         estimator = make(method, self.taxonomy, parameters, self.seed, self.jobs)
         rules = self.rules(method, parameters)
         path = judged_path(estimator, self.X, self.y, self.taxonomy, self.splits[fold], Cs, rules)
         return [
-            (Setting(method, parameters if f.C is None else {**parameters, "C": f.C}), f.counts)
+            (
+                MethodSetting(method, parameters if f.C is None else {**parameters, "C": f.C}),
+                f.counts,
+            )
             for f in path
         ]
 
@@ -100,9 +103,9 @@ class _Tried:
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.taxonomy = taxonomy
-        self._counts: list[tuple[Setting, list[dict[str, Any]]]] = []
+        self._counts: list[tuple[MethodSetting, list[dict[str, Any]]]] = []
 
-    def add(self, setting: Setting, counts: dict[str, Any]) -> None:
+    def add(self, setting: MethodSetting, counts: dict[str, Any]) -> None:
         for known, folds in self._counts:
             if known == setting:
                 folds.append(counts)
@@ -114,7 +117,7 @@ class _Tried:
         rows = [self._row(setting, folds) for setting, folds in self._counts]
         return sorted(rows, key=lambda row: (-row["splits"], -row[METRIC]))
 
-    def _row(self, setting: Setting, folds: list[dict[str, Any]]) -> dict[str, Any]:
+    def _row(self, setting: MethodSetting, folds: list[dict[str, Any]]) -> dict[str, Any]:
         common = [name for name in folds[0] if all(name in fold for fold in folds)]
         sums = {name: add([fold[name] for fold in folds]) for name in common}
         values = {name: measure(self.taxonomy, record) for name, record in sums.items()}
@@ -152,7 +155,7 @@ def best_method(
     best = _best(table, [c._asdict() for c in todo.candidates])
     other = next((row for row in table if not _alike(row, best)), None)
     if other is not None:
-        told["runner_up"] = str(Setting(other["method"], other["parameters"]))
+        told["runner_up"] = str(MethodSetting(other["method"], other["parameters"]))
         told["margin"] = best[METRIC] - other[METRIC]
     told["tried"] = table
     return Found(MethodChoice(best["method"], best["parameters"], _why(best, told)), told)
@@ -189,7 +192,7 @@ def _finals(trial: Trial, tried: _Tried, limit: float, step: Callable[[str, int]
         for fold in rest:
             if time.process_time() > limit:
                 return True
-            setting = Setting(row["method"], row["parameters"])
+            setting = MethodSetting(row["method"], row["parameters"])
             step(f"try {row['method']} again", place * len(rest) + fold - 1)
             for _, counts in trial.run(*setting, (None,), fold):
                 tried.add(setting, counts)
