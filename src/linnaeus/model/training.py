@@ -18,9 +18,10 @@ from linnaeus.model.candidates import BUDGET
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, make, settings_of
+from linnaeus.model.methods import INFO, make
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.search import METRIC, Trial, best_method
+from linnaeus.parameters import check_parameters
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 
@@ -95,7 +96,7 @@ def train(
     check_budget(budget)
     chosen = choose_method(method, part, taxonomy, labels.several)
     own = dict(parameters or {})
-    settings_of(chosen.method, chosen.parameters | own)  # mistakes show before any work
+    check_parameters(make(chosen.method, taxonomy, chosen.parameters | own, seed, jobs))
     check_suited(chosen.method, labels.several, taxonomy)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)

@@ -33,8 +33,11 @@ def read_parts(
     valid : whether to take the validation part, where the folder has one
     """
     from linnaeus.io import read_collection, read_training
+    from linnaeus.io.find import find_file
+    from linnaeus.io.read import READERS
 
-    if not valid or not Path(data).is_dir():
+    folder = Path(data)
+    if not valid or not folder.is_dir() or find_file(folder, "valid", None, READERS) is None:
         return Training(*read_training(data, taxonomy, skip_bad), None)
     found = read_collection(data, taxonomy=taxonomy, parts=["train", "valid"], skip_bad=skip_bad)
     return Training(found.taxonomy, found.part("train"), found.valid)
