@@ -15,9 +15,8 @@ from sklearn.base import clone
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.nodes import NodeDecision
 from linnaeus.decisions.threshold import Threshold, warn_of_probabilities
-from linnaeus.decisions.top import top_mask
 from linnaeus.inference import repair
-from linnaeus.inference.rows import FloatArray
+from linnaeus.inference.rows import FloatArray, top_mask
 from linnaeus.parameters import FINITE, FLAG, NONE, Limits, choice, thing
 from linnaeus.taxonomy import Taxonomy
 

@@ -21,8 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.top import top_mask, with_top
-from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.inference.rows import FloatArray, row_blocks, top_mask, with_top
 from linnaeus.parameters import COUNT, FINITE, FLAG, NONE, NOT_NEGATIVE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 
