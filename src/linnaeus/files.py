@@ -162,7 +162,7 @@ def _open_bytes(path: Path) -> Iterator[IO[bytes]]:
         raise UserError(f"The file {path} cannot be read. Check its permissions.") from None
     with raw:
         packed = raw.peek(2)[:2] == _GZIP_MAGIC
-        yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw  # type: ignore[arg-type]
+        yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
 
 
 def read_text(path: str | Path) -> str:
