@@ -36,8 +36,10 @@ def test_a_table_a_verdict_and_where_the_report_is(folder, tmp_path):
     done = run(folder, "-m", "svm,logistic, msvm", "--rule", "zero", "-p", "C=1", "-o", target)
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert "150 rows to learn from, 50 to be judged by" in lines[0]
-    assert lines[1].split()[0] == "method" and lines[2].split()[0] in ("svm", "logistic")
+    assert " is best in micro F1 (" in lines[0]
+    at = next(i for i, line in enumerate(lines) if "150 rows to learn from, 50 to be" in line)
+    assert lines[at + 1].split()[0] == "method" and lines[at + 2].split()[0] in ("svm", "logistic")
+    assert "always the same" in lines[at + 4] and "paired bootstrap" in done.stdout
     assert "msvm: The method 'msvm' does not suit the data" in done.stdout
     assert f"The report is in {target}." in done.stdout.replace("\n", "")
     assert "linnaeus compare" in target.read_text(encoding="utf-8")

@@ -183,7 +183,7 @@ def test_methods_for_one_label_are_not_applicable_to_several():
     assert study["HSVM"].not_applicable == "for one label per row only"
     assert study["HSVM"].report is None and study["HSVM"].figures == {}
     lines = study.table().splitlines()
-    assert lines[1].split() == ["MSVM", "NA", "NA", "NA", "NA"]
+    assert lines[1].split() == ["MSVM", *["NA"] * 4, *["-"] * 2]
     assert "HSVM: for one label per row only" in lines
     plain = json.loads(json.dumps(study.to_dict(), allow_nan=False))
     assert plain["methods"]["HSVM"] == {"not_applicable": "for one label per row only"}

@@ -7,7 +7,8 @@ are pairs, and the test of their difference d is
 
     p = 2 min(share of draws with d <= 0, share with d >= 0),    the observed d counted as a draw.
 
-It asks whether the figure itself would still differ with other rows of the same kind.
+It asks whether the figure itself would still differ with other rows of the same kind. In macro F1
+a class that a draw lacks keeps the value that it has in all rows; 0 would pull every draw down.
 """
 
 from __future__ import annotations
@@ -117,15 +118,16 @@ def draw_figures(own: Pair, closed: Pair, seed: int = 0, n_draws: int | None = N
         n_draws = int(np.clip(WORK // (n + 2 * own.true.shape[1]), FEWEST, MOST))
     everything = np.bincount(kind, minlength=counts.shape[0])[None, :].astype(float)
     rng, size = np.random.default_rng(seed), max(1, NUMBERS // max(counts.shape))
-    found = [_figures(everything @ counts, n)]
+    whole = everything @ counts
+    found = [_figures(whole, whole, n)]
     for start in range(0, n_draws, size):
         times = np.empty((min(size, n_draws - start), counts.shape[0]))
         for one in times:
             rows = rng.integers(n, size=n, dtype=np.int32)
             one[:] = np.bincount(kind[rows], minlength=one.size)
-        found.append(_figures(times @ counts, n))
-    whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
-    return Draws({k: float(v[0]) for k, v in whole.items()}, {k: v[1:] for k, v in whole.items()})
+        found.append(_figures(times @ counts, whole, n))
+    all_ = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+    return Draws({k: float(v[0]) for k, v in all_.items()}, {k: v[1:] for k, v in all_.items()})
 
 
 def area_interval(
@@ -230,13 +232,14 @@ def _kinds(counts: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
     return counts[first], kind
 
 
-def _figures(sums: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """The figures of draws of n rows, from their sums."""
+def _figures(sums: np.ndarray, whole: np.ndarray, n: int) -> dict[str, np.ndarray]:
+    """The figures of draws of n rows, from their sums and those of all rows."""
     classes = (sums.shape[1] - 3) // 2
     tp, total = sums[:, :classes], sums[:, classes:-3]
+    known = np.broadcast_to(_f1(whole[:, :classes], whole[:, classes:-3]), total.shape)
     return {
         "micro_f1": _f1(tp.sum(axis=1), total.sum(axis=1)),
-        "macro_f1": _f1(tp, total).mean(axis=1),
+        "macro_f1": np.where(total > 0, _f1(tp, total), known).mean(axis=1),
         "hierarchical_f1": _f1(sums[:, -3], sums[:, -2]),
         "zero_one_loss": sums[:, -1] / n,
     }
