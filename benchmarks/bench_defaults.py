@@ -35,12 +35,14 @@ from linnaeus import Taxonomy
 from linnaeus.experiments import spread_of_sums
 from linnaeus.io import Collection, Part, read_collection
 from linnaeus.model import choose_features, inputs_of, train
+from linnaeus.model.methods import setting_text
 
 COLUMNS = (
     "collection", "rows", "classes", "method", "rule", "hF1", "baseline hF1", "difference",
     "error", "empty", "baseline empty", "CPU s", "baseline CPU s", "verdict",
 )  # fmt: skip
 POINT = 0.01  # of hierarchical F1 that may be lost beyond the noise
+NOTES = f"Hierarchical F1 on the test rows. Lost: by more than {POINT} and twice the error."
 
 
 def main() -> None:
@@ -59,7 +61,7 @@ def main() -> None:
         "What train does by itself against one-vs-rest LinearSVC(C=1) on closed labels",
         COLUMNS,
         [rows[name] for name in sorted(rows)],
-        notes=f"Hierarchical F1 on the test rows. Lost: by more than {POINT} and twice the error.",
+        notes=NOTES,
         needs="COLLECTIONS=data",
     )
 
@@ -88,15 +90,16 @@ def compared(data: Collection) -> list[Any]:
     verdict = "lost" if f1 - base < -POINT - 2 * error else "kept"
     about = model.about
     return [
-        len(part), about["data"]["classes"], about["method"], about["rule"]["name"],
+        len(part), about["data"]["classes"], setting_text(about["method"], about["parameters"]),
+        about["rule"]["name"],
         float(f1), float(base), float(f1 - base), error, *empty, *seconds, verdict,
     ]  # fmt: skip
 
 
 def joined(data: Collection) -> Part:
     """The training rows with the validation rows."""
-    train = data.part("train")
-    return train if data.valid is None else train.joined(data.valid)
+    first = data.part("train")
+    return first if data.valid is None else first.joined(data.valid)
 
 
 def baseline(part: Part, test: Part, taxonomy: Taxonomy) -> sp.csr_array:
