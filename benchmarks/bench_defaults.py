@@ -8,7 +8,7 @@ The baseline: one LinearSVC(C=1) for each node of the closed label sets, over
 
 A row gets all nodes that score above 0, closed upwards; where there is none, the best one. Both
 learn from the training and the validation rows. The error is that of the difference of hierarchical
-F1, from test rows drawn again in pairs. ONLY names some collections; the others keep their rows.
+F1, from test rows drawn again in pairs. COLLECTION_NAMES names some; the others keep their rows.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     rows = _older()
     for path in sorted(folders(folder)):
         name = str(path.relative_to(folder))
-        if name in os.environ.get("ONLY", name).split(","):
+        if name in os.environ.get("COLLECTION_NAMES", name).split(","):
             rows[name] = [name, *compared(read_collection(path))]
             print(rows[name], flush=True)
     publish(
@@ -157,7 +157,7 @@ def _f1(sums: np.ndarray) -> np.ndarray:
 
 def _older() -> dict[str, list[Any]]:
     file = RESULTS / "defaults.json"
-    if "ONLY" not in os.environ or not file.exists():
+    if "COLLECTION_NAMES" not in os.environ or not file.exists():
         return {}
     return {row[0]: row for row in json.loads(file.read_text(encoding="utf-8"))["rows"]}
 
