@@ -8,7 +8,7 @@ The baseline: one LinearSVC(C=1) for each node of the closed label sets, over
 
 A row gets all nodes that score above 0, closed upwards; where there is none, the best one. Both
 learn from the training and the validation rows. The error is that of the difference of hierarchical
-F1, from test rows drawn again in pairs. ONLY names some collections; the others keep their rows.
+F1, from test rows drawn again in pairs. COLLECTION_NAMES names some; the others keep their rows.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ from linnaeus import Taxonomy
 from linnaeus.experiments import spread_of_sums
 from linnaeus.io import Collection, Part, read_collection
 from linnaeus.model import choose_features, inputs_of, train
+from linnaeus.model.methods import setting_text
 
 COLUMNS = (
     "collection", "rows", "classes", "method", "rule", "hF1", "baseline hF1", "difference",
     "error", "empty", "baseline empty", "CPU s", "baseline CPU s", "verdict",
 )  # fmt: skip
 POINT = 0.01  # of hierarchical F1 that may be lost beyond the noise
+NOTES = f"Hierarchical F1 on the test rows. Lost: by more than {POINT} and twice the error."
 
 
 def main() -> None:
@@ -51,7 +53,7 @@ def main() -> None:
     rows = _older()
     for path in sorted(folders(folder)):
         name = str(path.relative_to(folder))
-        if name in os.environ.get("ONLY", name).split(","):
+        if name in os.environ.get("COLLECTION_NAMES", name).split(","):
             rows[name] = [name, *compared(read_collection(path))]
             print(rows[name], flush=True)
     publish(
@@ -59,7 +61,7 @@ def main() -> None:
         "What train does by itself against one-vs-rest LinearSVC(C=1) on closed labels",
         COLUMNS,
         [rows[name] for name in sorted(rows)],
-        notes=f"Hierarchical F1 on the test rows. Lost: by more than {POINT} and twice the error.",
+        notes=NOTES,
         needs="COLLECTIONS=data",
     )
 
@@ -88,15 +90,16 @@ def compared(data: Collection) -> list[Any]:
     verdict = "lost" if f1 - base < -POINT - 2 * error else "kept"
     about = model.about
     return [
-        len(part), about["data"]["classes"], about["method"], about["rule"]["name"],
+        len(part), about["data"]["classes"], setting_text(about["method"], about["parameters"]),
+        about["rule"]["name"],
         float(f1), float(base), float(f1 - base), error, *empty, *seconds, verdict,
     ]  # fmt: skip
 
 
 def joined(data: Collection) -> Part:
     """The training rows with the validation rows."""
-    train = data.part("train")
-    return train if data.valid is None else train.joined(data.valid)
+    first = data.part("train")
+    return first if data.valid is None else first.joined(data.valid)
 
 
 def baseline(part: Part, test: Part, taxonomy: Taxonomy) -> sp.csr_array:
@@ -154,7 +157,7 @@ def _f1(sums: np.ndarray) -> np.ndarray:
 
 def _older() -> dict[str, list[Any]]:
     file = RESULTS / "defaults.json"
-    if "ONLY" not in os.environ or not file.exists():
+    if "COLLECTION_NAMES" not in os.environ or not file.exists():
         return {}
     return {row[0]: row for row in json.loads(file.read_text(encoding="utf-8"))["rows"]}
 
