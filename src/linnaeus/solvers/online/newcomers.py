@@ -15,6 +15,7 @@ Scores of old classes cannot change. docs/maths/perceptron.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,8 @@ from linnaeus.solvers.online import newcomers_fast as fast
 from linnaeus.solvers.online.perceptron import inputs_of
 from linnaeus.solvers.online.perceptron_weights import Weights, as_array
 
-MARGIN = 0.5  # t, in median margins of the means of old classes
+MARGIN = 0.5  # t at first, in median margins of the means of old classes
+HALVED = 5  # values of t at most
 SOFT = 0.01  # s, in mean squared norms of the pairs
 ENOUGH = 0.02  # a violation of the optimality that is small, in t
 PASSES = 1000  # at most
@@ -44,7 +46,8 @@ class Pairs(NamedTuple):
     row: Any
     right: Any
     wrong: Any
-    gap: Any  # what the margin lacks
+    wanted: Any  # the margin
+    gap: Any  # what it lacks
 
 
 def find(Y: sp.csr_array, attributes: sp.csr_array, may_be_new: Any) -> IntArray:
@@ -105,6 +108,7 @@ def _learn(
     """Learn the classes `new`; `hidden` are those that have yet to come. Both are masks."""
     (L, loss), n = model, X.shape[0]
     free, old = _free(L, new), ~(new | hidden)
+    own = sp.csr_array(L[:, free])
     rows, labels, n_means = _rows(weights.means(gram is not None), X, Y, new, gram)
     side = _side(rows, gram)
     inputs = inputs_of(rows if gram is None else None, side @ rows.T)
@@ -115,8 +119,11 @@ def _learn(
         F[:n] = _scores(side[:n], w, L)
         F[n:, some] = _scores(side[n:], w, sp.csr_array(L[some]))
         t = MARGIN * _margin(F, labels, slice(n, n + n_means), old, loss)
-        pairs = _pairs(F, labels, new, old, loss, t)
-        found.append(as_array(rows.T @ _solve(inputs, pairs, sp.csr_array(L[:, free]), t)))
+        tried = (
+            _solve(inputs, _pairs(F, labels, new, old, loss, t / 2**k), own, new, t / 2**k)
+            for k in range(HALVED)
+        )
+        found.append(as_array(rows.T @ _best(tried)))
     weights.start(free, found, int(np.count_nonzero(Y @ new)))
 
 
@@ -211,12 +218,25 @@ def _pairs(F: FloatArray, Y: sp.csr_array, new: Any, old: Any, loss: ClassLoss, 
     row, right, wrong = (np.concatenate(part) for part in zip(*parts, strict=True))
     kept = ~own[row, wrong]
     row, right, wrong = row[kept], right[kept], wrong[kept]
-    gap = t * np.sqrt(loss.pairs(right, wrong)) - (F[row, right] - F[row, wrong])
-    return Pairs(row, right, wrong, gap)
+    wanted = t * np.sqrt(loss.pairs(right, wrong))
+    return Pairs(row, right, wrong, wanted, wanted - (F[row, right] - F[row, wrong]))
 
 
-def _solve(inputs: Inputs, pairs: Pairs, L: sp.csr_array, t: float) -> sp.csr_array:
-    """The coefficients of the rows, (n, n_free), by dual coordinate descent."""
+def _best(tried: Iterable[tuple[sp.csr_array, float]]) -> sp.csr_array:
+    """The first of the coefficients that loses no row, else the first of those that lose least."""
+    best, least = None, np.inf
+    for C, lost in tried:
+        if lost < least:
+            best, least = C, lost
+        if lost == 0:
+            break
+    return best
+
+
+def _solve(
+    inputs: Inputs, pairs: Pairs, L: sp.csr_array, new: Any, t: float
+) -> tuple[sp.csr_array, float]:
+    """The coefficients of the rows, (n, n_free), by dual coordinate descent, and what is `_lost`."""
     U = sp.csr_array(L[pairs.right] - L[pairs.wrong])
     norm2 = squared_norms(U, 0.0) * inputs.norm2[pairs.row]
     kept = norm2 > 0
@@ -230,7 +250,20 @@ def _solve(inputs: Inputs, pairs: Pairs, L: sp.csr_array, t: float) -> sp.csr_ar
     for _ in range(PASSES):
         if fast.descend(inputs, lines, soft, alpha, W) <= ENOUGH * t:
             break
-    return _one_hot(row, inputs.norm2.size).T @ sp.diags_array(alpha) @ U
+    slack = np.zeros(kept.size)
+    slack[kept] = soft * alpha
+    C = _one_hot(row, inputs.norm2.size).T @ sp.diags_array(alpha) @ U
+    return C, _lost(pairs, slack >= pairs.wanted, new)
+
+
+def _lost(pairs: Pairs, failed: Any, new: Any) -> float:
+    """The share of rows with a pair that failed, by class: the mean of new ones and of old ones."""
+    key, at = np.unique(np.stack([pairs.right, pairs.row]), axis=1, return_inverse=True)
+    failing = np.bincount(at.ravel(), failed) > 0
+    total = np.bincount(key[0], minlength=new.size)
+    share = np.bincount(key[0], failing, minlength=new.size) / np.maximum(1, total)
+    sides = (share[side & (total > 0)] for side in (new, ~new))
+    return sum(float(side.mean()) for side in sides if side.size)
 
 
 def _state(inputs: Inputs, n_free: int) -> FloatArray:
