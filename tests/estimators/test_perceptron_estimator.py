@@ -437,6 +437,40 @@ def test_a_batch_of_a_new_class_is_enough_and_old_ones_stay(make, grown, mixed):
     assert min(np.mean(answers[later[1] == v] == v) for v in new) > 0.9
 
 
+def close_directions(seed, k, d=5, spread=0.09):
+    """Classes on the unit sphere, some of them close to the last one, which comes late."""
+    rng = np.random.default_rng(seed)
+    centres = [_unit(rng.normal(size=d))]
+    while len(centres) <= k:
+        other = _unit(rng.normal(size=d))
+        if max(np.dot(centre, other) for centre in centres) < 0.9:
+            centres.append(other)
+
+    def draw(y):
+        return _unit(np.array(centres)[y] + spread * rng.normal(size=(len(y), d)))
+
+    return draw
+
+
+def _unit(X):
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize(("seed", "k"), [(0, 10), (1, 10), (2, 8), (3, 12)])
+def test_no_old_class_is_given_up_for_a_new_one_that_is_close(make, seed, k):
+    """The margin of old classes is out of reach, and new rows are many."""
+    draw, late = close_directions(seed, k), str(k)
+    old, test = np.repeat(np.arange(k), 40), np.repeat(np.arange(k), 30)
+    small = [("r", str(i)) for i in range(k)]
+    model = make(Taxonomy.from_edges(small), random_state=0).fit(draw(old), old.astype(str))
+    rows = draw(test)
+    before = model.score(rows, test.astype(str))
+    larger = Taxonomy.from_edges([*small, ("r", late)])
+    model.partial_fit(draw(np.full(100, k)), np.full(100, late), taxonomy=larger)
+    assert model.score(rows, test.astype(str)) >= before - 0.05
+    assert model.score(draw(np.full(100, k)), np.full(100, late)) >= 0.8
+
+
 def test_a_class_that_was_told_of_may_come_late(make):
     draw = blobs(LEAVES, seed=5)
     early, X, y = LEAVES[:4], *draw(LEAVES[:4], 100)

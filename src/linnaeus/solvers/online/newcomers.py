@@ -3,19 +3,25 @@
 Let N be the attributes that only new classes have, d_v what is added to the weights of v in N, and
 F the scores so far. For pairs p of a label y of row x_p and a rival z
 
-    minimise_d  1/2 sum_v ||d_v||^2 + sum_p xi_p^2 / (2 s)   subject to, with u_p = L(y) - L(z),
+    minimise_d  1/2 sum_v ||d_v||^2 + sum_p xi_p^2 / (2 s_p)   subject to, with u_p = L(y) - L(z),
     F(x_p, y) - F(x_p, z) + sum_{v in N} u_pv d_v.x_p >= t sqrt(D(y, z)) - xi_p.
 
 This is Hieron's problem for all pairs at once. A new class has as rivals the other new ones and the
 most pressing old one; an old class has the new ones. Rows are those of the batch and, for old
 classes, their means m_k, alone and with the scatter of new rows, m_k + x_i - m_y(i): classes are
-taken to scatter alike, as in discriminant analysis. t is half the median margin of the means.
-Scores of old classes cannot change. docs/maths/perceptron.md.
+taken to scatter alike, as in discriminant analysis. Scores of old classes cannot change.
+
+t is half the median margin of the means, and s_p is such that every class weighs the same. Where
+rows are lost (their margin is not above 0) smaller t are tried, and equal s_p: the first that loses
+none is taken, else the one with the least share lost of the worst new and the worst old class.
+docs/maths/perceptron.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +35,8 @@ from linnaeus.solvers.online.perceptron import inputs_of
 from linnaeus.solvers.online.perceptron_weights import Weights, as_array
 
 MARGIN = 0.5  # t at first, in median margins of the means of old classes
-HALVED = 5  # values of t at most
-SOFT = 0.01  # s, in mean squared norms of the pairs
+PARTS = (1.0, 0.5, 0.25, 0.125)  # of t, to be tried
+SOFT = 0.01  # the mean of s, in mean squared norms of the pairs
 ENOUGH = 0.02  # a violation of the optimality that is small, in t
 PASSES = 1000  # at most
 SCATTERED = 10  # rows around the mean of an old class
@@ -120,8 +126,8 @@ def _learn(
         F[n:, some] = _scores(side[n:], w, sp.csr_array(L[some]))
         t = MARGIN * _margin(F, labels, slice(n, n + n_means), old, loss)
         tried = (
-            _solve(inputs, _pairs(F, labels, new, old, loss, t / 2**k), own, new, t / 2**k)
-            for k in range(HALVED)
+            _solve(inputs, _pairs(F, labels, new, old, loss, t * part), own, new, t * part, even)
+            for even, part in product((True, False), PARTS)
         )
         found.append(as_array(rows.T @ _best(tried)))
     weights.start(free, found, int(np.count_nonzero(Y @ new)))
@@ -224,46 +230,52 @@ def _pairs(F: FloatArray, Y: sp.csr_array, new: Any, old: Any, loss: ClassLoss, 
 
 def _best(tried: Iterable[tuple[sp.csr_array, float]]) -> sp.csr_array:
     """The first of the coefficients that loses no row, else the first of those that lose least."""
-    best, least = None, np.inf
+    found = []
     for C, lost in tried:
-        if lost < least:
-            best, least = C, lost
+        found.append((lost, C))
         if lost == 0:
             break
-    return best
+    return min(found, key=itemgetter(0))[1]
 
 
 def _solve(
-    inputs: Inputs, pairs: Pairs, L: sp.csr_array, new: Any, t: float
+    inputs: Inputs, pairs: Pairs, L: sp.csr_array, new: Any, t: float, even: bool
 ) -> tuple[sp.csr_array, float]:
-    """The coefficients of the rows, (n, n_free), by dual coordinate descent, and what is `_lost`."""
+    """The coefficients of the rows, (n, n_free), by dual coordinate descent; what is `_lost`."""
     U = sp.csr_array(L[pairs.right] - L[pairs.wrong])
     norm2 = squared_norms(U, 0.0) * inputs.norm2[pairs.row]
     kept = norm2 > 0
     U, row, norm2 = sp.csr_array(U[kept]), pairs.row[kept], norm2[kept]
-    soft = SOFT * norm2.mean() if norm2.size else 1.0
+    soft = _soft(norm2, pairs.right[kept], even)
     alpha, W = np.zeros(row.size), _state(inputs, U.shape[1])
     lines = fast.Lines(
         row.astype(np.int32), U.indptr.astype(np.int64), U.indices.astype(np.int32), U.data,
-        pairs.gap[kept], norm2,
+        pairs.gap[kept], norm2, soft,
     )  # fmt: skip
     for _ in range(PASSES):
-        if fast.descend(inputs, lines, soft, alpha, W) <= ENOUGH * t:
+        if fast.descend(inputs, lines, alpha, W) <= ENOUGH * t:
             break
     slack = np.zeros(kept.size)
     slack[kept] = soft * alpha
     C = _one_hot(row, inputs.norm2.size).T @ sp.diags_array(alpha) @ U
-    return C, _lost(pairs, slack >= pairs.wanted, new)
+    return C, _lost(pairs, (slack > 0) & (slack >= pairs.wanted), new)
+
+
+def _soft(norm2: FloatArray, right: IntArray, even: bool) -> FloatArray:
+    """s of each pair; if `even`, in proportion to the pairs of its class: all weigh alike."""
+    if not even or not right.size:
+        return np.full(right.size, SOFT * norm2.sum() / max(1, right.size))
+    count = np.bincount(right)
+    return SOFT * norm2.mean() * np.count_nonzero(count) / right.size * count[right]
 
 
 def _lost(pairs: Pairs, failed: Any, new: Any) -> float:
-    """The share of rows with a pair that failed, by class: the mean of new ones and of old ones."""
-    key, at = np.unique(np.stack([pairs.right, pairs.row]), axis=1, return_inverse=True)
-    failing = np.bincount(at.ravel(), failed) > 0
-    total = np.bincount(key[0], minlength=new.size)
-    share = np.bincount(key[0], failing, minlength=new.size) / np.maximum(1, total)
-    sides = (share[side & (total > 0)] for side in (new, ~new))
-    return sum(float(side.mean()) for side in sides if side.size)
+    """The share of rows with a pair that failed: of the worst new and old class, added."""
+    key, at = np.unique(pairs.row.astype(np.int64) * new.size + pairs.right, return_inverse=True)
+    failing, label = np.bincount(at, failed) > 0, key % new.size
+    total = np.bincount(label, minlength=new.size)
+    share = np.bincount(label, failing, minlength=new.size) / np.maximum(1, total)
+    return float(share[new].max(initial=0.0) + share[~new].max(initial=0.0))
 
 
 def _state(inputs: Inputs, n_free: int) -> FloatArray:
