@@ -437,27 +437,22 @@ def test_a_batch_of_a_new_class_is_enough_and_old_ones_stay(make, grown, mixed):
     assert min(np.mean(answers[later[1] == v] == v) for v in new) > 0.9
 
 
-def close_directions(seed, k, d=5, spread=0.09):
-    """Classes on the unit sphere, some of them close to the last one, which comes late."""
-    rng = np.random.default_rng(seed)
-    centres = [_unit(rng.normal(size=d))]
+def close_directions(seed, k, d=5):
+    """Rows of k + 1 classes on the unit sphere, some close to each other for their scatter."""
+    rng, centres = np.random.default_rng(seed), []
     while len(centres) <= k:
-        other = _unit(rng.normal(size=d))
-        if max(np.dot(centre, other) for centre in centres) < 0.9:
-            centres.append(other)
-
-    def draw(y):
-        return _unit(np.array(centres)[y] + spread * rng.normal(size=(len(y), d)))
-
-    return draw
+        one = 5 * (1 + rng.random()) * rng.normal(size=d)
+        if all(_unit(one) @ _unit(other) < 0.9 for other in centres):
+            centres.append(one)
+    return lambda y: _unit(np.array(centres)[y] + rng.normal(size=(len(y), d)))
 
 
 def _unit(X):
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize(("seed", "k"), [(0, 10), (1, 10), (2, 8), (3, 12)])
-def test_no_old_class_is_given_up_for_a_new_one_that_is_close(make, seed, k):
+@pytest.mark.parametrize("seed", [0, 1, 28])  # 28: a class was lost when one margin was tried
+def test_no_old_class_is_given_up_for_a_new_one_that_is_close(make, seed, k=10):
     """The margin of old classes is out of reach, and new rows are many."""
     draw, late = close_directions(seed, k), str(k)
     old, test = np.repeat(np.arange(k), 40), np.repeat(np.arange(k), 30)

@@ -61,7 +61,8 @@ def test_the_programme_is_solved(seed, kernel, even, monkeypatch):
     Q = phi @ phi.T
     s = np.full(len(U), newcomers.SOFT * np.diag(Q).mean())
     if even:
-        s *= [np.mean(pairs.right == y) * np.unique(pairs.right).size for y in pairs.right]
+        root = np.sqrt([np.sum(pairs.right == y) for y in pairs.right])
+        s *= root / root.mean()
     R = np.linalg.cholesky(Q + np.diag(s)).T
     alpha, _ = nnls(R, np.linalg.solve(R.T, pairs.gap))
     assert_allclose(found.ravel(), phi.T @ alpha, atol=1e-7)
@@ -76,6 +77,12 @@ def plain_lost(F, Y, pairs):
         bad = {i for i, a, z in zip(*pairs[:3], strict=True) if a == y and F[i, y] <= F[i, z]}
         share[y] = len(bad) / max(1, own.size)
     return share[NEW].max() + share[~NEW].max()
+
+
+def test_the_first_that_loses_nothing_is_taken_else_the_one_that_loses_least():
+    tried = iter([("a", 0.5), ("b", 0.2), ("c", 0.2), ("d", 0.0), ("e", 0.0)])
+    assert newcomers._best(tried) == "d" and next(tried)[0] == "e"
+    assert newcomers._best([("a", 0.5), ("b", 0.2), ("c", 0.2)]) == "b"
 
 
 def test_what_is_known_stays():

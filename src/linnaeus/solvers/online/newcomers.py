@@ -11,7 +11,7 @@ most pressing old one; an old class has the new ones. Rows are those of the batc
 classes, their means m_k, alone and with the scatter of new rows, m_k + x_i - m_y(i): classes are
 taken to scatter alike, as in discriminant analysis. Scores of old classes cannot change.
 
-t is half the median margin of the means, and s_p is such that every class weighs the same. Where
+t is half the median margin of the means; s_p goes with the root of the pairs of its class. Where
 rows are lost (their margin is not above 0) smaller t are tried, and equal s_p: the first that loses
 none is taken, else the one with the least share lost of the worst new and the worst old class.
 docs/maths/perceptron.md.
@@ -262,11 +262,11 @@ def _solve(
 
 
 def _soft(norm2: FloatArray, right: IntArray, even: bool) -> FloatArray:
-    """s of each pair; if `even`, in proportion to the pairs of its class: all weigh alike."""
+    """s of each pair; if `even`, as the root of the pairs of its class."""
     if not even or not right.size:
         return np.full(right.size, SOFT * norm2.sum() / max(1, right.size))
-    count = np.bincount(right)
-    return SOFT * norm2.mean() * np.count_nonzero(count) / right.size * count[right]
+    share = np.sqrt(np.bincount(right)[right])
+    return np.asarray(SOFT * norm2.mean() * share / share.mean())
 
 
 def _lost(pairs: Pairs, failed: Any, new: Any) -> float:
