@@ -437,6 +437,35 @@ def test_a_batch_of_a_new_class_is_enough_and_old_ones_stay(make, grown, mixed):
     assert min(np.mean(answers[later[1] == v] == v) for v in new) > 0.9
 
 
+def close_directions(seed, k, d=5):
+    """Rows of k + 1 classes on the unit sphere, some close to each other for their scatter."""
+    rng, centres = np.random.default_rng(seed), []
+    while len(centres) <= k:
+        one = 5 * (1 + rng.random()) * rng.normal(size=d)
+        if all(_unit(one) @ _unit(other) < 0.9 for other in centres):
+            centres.append(one)
+    return lambda y: _unit(np.array(centres)[y] + rng.normal(size=(len(y), d)))
+
+
+def _unit(X):
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 28])  # 28: a class was lost when one margin was tried
+def test_no_old_class_is_given_up_for_a_new_one_that_is_close(make, seed, k=10):
+    """The margin of old classes is out of reach, and new rows are many."""
+    draw, late = close_directions(seed, k), str(k)
+    old, test = np.repeat(np.arange(k), 40), np.repeat(np.arange(k), 30)
+    small = [("r", str(i)) for i in range(k)]
+    model = make(Taxonomy.from_edges(small), random_state=0).fit(draw(old), old.astype(str))
+    rows = draw(test)
+    before = model.score(rows, test.astype(str))
+    larger = Taxonomy.from_edges([*small, ("r", late)])
+    model.partial_fit(draw(np.full(100, k)), np.full(100, late), taxonomy=larger)
+    assert model.score(rows, test.astype(str)) >= before - 0.05
+    assert model.score(draw(np.full(100, k)), np.full(100, late)) >= 0.8
+
+
 def test_a_class_that_was_told_of_may_come_late(make):
     draw = blobs(LEAVES, seed=5)
     early, X, y = LEAVES[:4], *draw(LEAVES[:4], 100)

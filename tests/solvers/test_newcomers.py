@@ -41,9 +41,10 @@ def plain_pairs(F, Y, t):
     return out
 
 
+@pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("kernel", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_programme_is_solved(seed, kernel, monkeypatch):
+def test_the_programme_is_solved(seed, kernel, even, monkeypatch):
     """Against the same dual as a problem of nonnegative least squares."""
     monkeypatch.setattr(newcomers, "ENOUGH", 1e-10)
     monkeypatch.setattr(newcomers, "PASSES", 100_000)
@@ -53,13 +54,35 @@ def test_the_programme_is_solved(seed, kernel, monkeypatch):
     assert set(zip(pairs.row, pairs.right, pairs.wrong, strict=True)) == plain_pairs(F, Y, t)
     inputs = perceptron.inputs_of(None if kernel else X, (X @ X.T).toarray())
     own = sp.csr_array(L[:, free])
-    found = X.T @ newcomers._solve(inputs, pairs, own, t).toarray()
+    C, lost = newcomers._solve(inputs, pairs, own, NEW, t, even)
+    found = X.T @ C.toarray()
     U = (own[pairs.right] - own[pairs.wrong]).toarray()
     phi = np.einsum("pi,pv->piv", X.toarray()[pairs.row], U).reshape(len(U), -1)
     Q = phi @ phi.T
-    R = np.linalg.cholesky(Q + newcomers.SOFT * np.diag(Q).mean() * np.eye(len(U))).T
+    s = np.full(len(U), newcomers.SOFT * np.diag(Q).mean())
+    if even:
+        root = np.sqrt([np.sum(pairs.right == y) for y in pairs.right])
+        s *= root / root.mean()
+    R = np.linalg.cholesky(Q + np.diag(s)).T
     alpha, _ = nnls(R, np.linalg.solve(R.T, pairs.gap))
     assert_allclose(found.ravel(), phi.T @ alpha, atol=1e-7)
+    assert_allclose(lost, plain_lost(F + X @ found @ own.T.toarray(), Y, pairs))
+
+
+def plain_lost(F, Y, pairs):
+    """The largest shares of rows with a pair of margin 0 or less, of new and of old classes."""
+    share = np.zeros(4)
+    for y in range(4):
+        own = np.flatnonzero(Y.toarray()[:, y])
+        bad = {i for i, a, z in zip(*pairs[:3], strict=True) if a == y and F[i, y] <= F[i, z]}
+        share[y] = len(bad) / max(1, own.size)
+    return share[NEW].max() + share[~NEW].max()
+
+
+def test_the_first_that_loses_nothing_is_taken_else_the_one_that_loses_least():
+    tried = iter([("a", 0.5), ("b", 0.2), ("c", 0.2), ("d", 0.0), ("e", 0.0)])
+    assert newcomers._best(tried) == "d" and next(tried)[0] == "e"
+    assert newcomers._best([("a", 0.5), ("b", 0.2), ("c", 0.2)]) == "b"
 
 
 def test_what_is_known_stays():

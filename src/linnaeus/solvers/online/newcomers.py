@@ -3,18 +3,25 @@
 Let N be the attributes that only new classes have, d_v what is added to the weights of v in N, and
 F the scores so far. For pairs p of a label y of row x_p and a rival z
 
-    minimise_d  1/2 sum_v ||d_v||^2 + sum_p xi_p^2 / (2 s)   subject to, with u_p = L(y) - L(z),
+    minimise_d  1/2 sum_v ||d_v||^2 + sum_p xi_p^2 / (2 s_p)   subject to, with u_p = L(y) - L(z),
     F(x_p, y) - F(x_p, z) + sum_{v in N} u_pv d_v.x_p >= t sqrt(D(y, z)) - xi_p.
 
 This is Hieron's problem for all pairs at once. A new class has as rivals the other new ones and the
 most pressing old one; an old class has the new ones. Rows are those of the batch and, for old
 classes, their means m_k, alone and with the scatter of new rows, m_k + x_i - m_y(i): classes are
-taken to scatter alike, as in discriminant analysis. t is half the median margin of the means.
-Scores of old classes cannot change. docs/maths/perceptron.md.
+taken to scatter alike, as in discriminant analysis. Scores of old classes cannot change.
+
+t is half the median margin of the means; s_p goes with the root of the pairs of its class. Where
+rows are lost (their margin is not above 0) smaller t are tried, and equal s_p: the first that loses
+none is taken, else the one with the least share lost of the worst new and the worst old class.
+docs/maths/perceptron.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +34,9 @@ from linnaeus.solvers.online import newcomers_fast as fast
 from linnaeus.solvers.online.perceptron import inputs_of
 from linnaeus.solvers.online.perceptron_weights import Weights, as_array
 
-MARGIN = 0.5  # t, in median margins of the means of old classes
-SOFT = 0.01  # s, in mean squared norms of the pairs
+MARGIN = 0.5  # t at first, in median margins of the means of old classes
+PARTS = (1.0, 0.5, 0.25, 0.125)  # of t, to be tried
+SOFT = 0.01  # the mean of s, in mean squared norms of the pairs
 ENOUGH = 0.02  # a violation of the optimality that is small, in t
 PASSES = 1000  # at most
 SCATTERED = 10  # rows around the mean of an old class
@@ -44,7 +52,8 @@ class Pairs(NamedTuple):
     row: Any
     right: Any
     wrong: Any
-    gap: Any  # what the margin lacks
+    wanted: Any  # the margin
+    gap: Any  # what it lacks
 
 
 def find(Y: sp.csr_array, attributes: sp.csr_array, may_be_new: Any) -> IntArray:
@@ -105,6 +114,7 @@ def _learn(
     """Learn the classes `new`; `hidden` are those that have yet to come. Both are masks."""
     (L, loss), n = model, X.shape[0]
     free, old = _free(L, new), ~(new | hidden)
+    own = sp.csr_array(L[:, free])
     rows, labels, n_means = _rows(weights.means(gram is not None), X, Y, new, gram)
     side = _side(rows, gram)
     inputs = inputs_of(rows if gram is None else None, side @ rows.T)
@@ -115,8 +125,11 @@ def _learn(
         F[:n] = _scores(side[:n], w, L)
         F[n:, some] = _scores(side[n:], w, sp.csr_array(L[some]))
         t = MARGIN * _margin(F, labels, slice(n, n + n_means), old, loss)
-        pairs = _pairs(F, labels, new, old, loss, t)
-        found.append(as_array(rows.T @ _solve(inputs, pairs, sp.csr_array(L[:, free]), t)))
+        tried = (
+            _solve(inputs, _pairs(F, labels, new, old, loss, t * part), own, new, t * part, even)
+            for even, part in product((True, False), PARTS)
+        )
+        found.append(as_array(rows.T @ _best(tried)))
     weights.start(free, found, int(np.count_nonzero(Y @ new)))
 
 
@@ -211,26 +224,58 @@ def _pairs(F: FloatArray, Y: sp.csr_array, new: Any, old: Any, loss: ClassLoss, 
     row, right, wrong = (np.concatenate(part) for part in zip(*parts, strict=True))
     kept = ~own[row, wrong]
     row, right, wrong = row[kept], right[kept], wrong[kept]
-    gap = t * np.sqrt(loss.pairs(right, wrong)) - (F[row, right] - F[row, wrong])
-    return Pairs(row, right, wrong, gap)
+    wanted = t * np.sqrt(loss.pairs(right, wrong))
+    return Pairs(row, right, wrong, wanted, wanted - (F[row, right] - F[row, wrong]))
 
 
-def _solve(inputs: Inputs, pairs: Pairs, L: sp.csr_array, t: float) -> sp.csr_array:
-    """The coefficients of the rows, (n, n_free), by dual coordinate descent."""
+def _best(tried: Iterable[tuple[sp.csr_array, float]]) -> sp.csr_array:
+    """The first of the coefficients that loses no row, else the first of those that lose least."""
+    found = []
+    for C, lost in tried:
+        found.append((lost, C))
+        if lost == 0:
+            break
+    return min(found, key=itemgetter(0))[1]
+
+
+def _solve(
+    inputs: Inputs, pairs: Pairs, L: sp.csr_array, new: Any, t: float, even: bool
+) -> tuple[sp.csr_array, float]:
+    """The coefficients of the rows, (n, n_free), by dual coordinate descent; what is `_lost`."""
     U = sp.csr_array(L[pairs.right] - L[pairs.wrong])
     norm2 = squared_norms(U, 0.0) * inputs.norm2[pairs.row]
     kept = norm2 > 0
     U, row, norm2 = sp.csr_array(U[kept]), pairs.row[kept], norm2[kept]
-    soft = SOFT * norm2.mean() if norm2.size else 1.0
+    soft = _soft(norm2, pairs.right[kept], even)
     alpha, W = np.zeros(row.size), _state(inputs, U.shape[1])
     lines = fast.Lines(
         row.astype(np.int32), U.indptr.astype(np.int64), U.indices.astype(np.int32), U.data,
-        pairs.gap[kept], norm2,
+        pairs.gap[kept], norm2, soft,
     )  # fmt: skip
     for _ in range(PASSES):
-        if fast.descend(inputs, lines, soft, alpha, W) <= ENOUGH * t:
+        if fast.descend(inputs, lines, alpha, W) <= ENOUGH * t:
             break
-    return _one_hot(row, inputs.norm2.size).T @ sp.diags_array(alpha) @ U
+    slack = np.zeros(kept.size)
+    slack[kept] = soft * alpha
+    C = _one_hot(row, inputs.norm2.size).T @ sp.diags_array(alpha) @ U
+    return C, _lost(pairs, (slack > 0) & (slack >= pairs.wanted), new)
+
+
+def _soft(norm2: FloatArray, right: IntArray, even: bool) -> FloatArray:
+    """s of each pair; if `even`, as the root of the pairs of its class."""
+    if not even or not right.size:
+        return np.full(right.size, SOFT * norm2.sum() / max(1, right.size))
+    share = np.sqrt(np.bincount(right)[right])
+    return np.asarray(SOFT * norm2.mean() * share / share.mean())
+
+
+def _lost(pairs: Pairs, failed: Any, new: Any) -> float:
+    """The share of rows with a pair that failed: of the worst new and old class, added."""
+    key, at = np.unique(pairs.row.astype(np.int64) * new.size + pairs.right, return_inverse=True)
+    failing, label = np.bincount(at, failed) > 0, key % new.size
+    total = np.bincount(label, minlength=new.size)
+    share = np.bincount(label, failing, minlength=new.size) / np.maximum(1, total)
+    return float(share[new].max(initial=0.0) + share[~new].max(initial=0.0))
 
 
 def _state(inputs: Inputs, n_free: int) -> FloatArray:

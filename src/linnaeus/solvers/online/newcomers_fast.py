@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """The loop of `newcomers`: dual coordinate descent over pairs of classes.
 
-    minimise_d  1/2 ||d||^2 + sum_p xi_p^2 / (2 soft)
+    minimise_d  1/2 ||d||^2 + sum_p xi_p^2 / (2 soft_p)
     subject to  sum_v u_pv d_v.x_i(p) >= gap_p - xi_p
 
 d = sum_p alpha_p u_p x_i(p)' with alpha >= 0; a step is exact in one alpha. The state is as in
@@ -25,6 +25,7 @@ class Lines(NamedTuple):
     u: Any  # float64
     gap: Any  # (n_pairs,) float64
     norm2: Any  # (n_pairs,) float64, ||u||^2 ||x||^2
+    soft: Any  # (n_pairs,) float64
 
 
 @loop
@@ -43,12 +44,13 @@ def pair_score(inputs, W, i, node, u):
 
 
 @loop
-def descend(inputs, lines, soft, alpha, W):
+def descend(inputs, lines, alpha, W):
     """A step for every pair, in order; return the largest violation of optimality."""
     worst = 0.0
     for p in range(alpha.size):
         b, e = lines.begin[p], lines.begin[p + 1]
         i, node, u = lines.row[p], lines.node[b:e], lines.u[b:e]
+        soft = lines.soft[p]
         slope = lines.gap[p] - soft * alpha[p] - pair_score(inputs, W, i, node, u)
         step = max(slope / (lines.norm2[p] + soft), -alpha[p])
         if step != 0.0:
