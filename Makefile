@@ -1,7 +1,7 @@
 # Every target makes its own environment: a fresh machine needs python3 (3.11 or newer) and make.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .PHONY: demo test test-plain check lint style types layers bytecode format bench docs dist clean help
 
