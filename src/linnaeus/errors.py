@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 _SHOWN = 60
 
@@ -36,13 +37,23 @@ def nearest(name: object, known: Iterable[object]) -> str:
 
 
 class UserError(ValueError):
-    """A mistake in what the user gave; the message says how to fix it."""
+    """A mistake in what the user gave; the message says how to fix it.
+
+    `shell` says it in the words of the command line, where they differ from Python's.
+    """
+
+    def __init__(self, message: str = "", shell: str | None = None) -> None:
+        super().__init__(message)
+        self.shell = message if shell is None else shell
 
 
 def check_choice(name: str, value: object, known: Iterable[str]) -> None:
     """Refuse a value of a parameter that is none of those known."""
     if value not in (known := tuple(known)):
-        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
+        hint = nearest(value, known)
+        raise UserError(
+            f"{name}={shorten(value)} is not known{hint}. Use one of: {', '.join(known)}."
+        )
 
 
 def check_like(default: object, value: object, what: str) -> None:
@@ -62,13 +73,15 @@ class TaxonomyError(UserError):
 class FormatError(UserError):
     """A file cannot be read; knows the file, and the line where one is at fault."""
 
-    def __init__(self, path: str | Path, message: str, line: int | None = None) -> None:
-        self.path, self.line, self.reason = str(path), line, message
+    def __init__(
+        self, path: str | Path, message: str, line: int | None = None, shell: str | None = None
+    ) -> None:
+        self.path, self.line, self.reason, self._shell = str(path), line, message, shell
         where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {message}")
+        super().__init__(f"{where}: {message}", f"{where}: {shell or message}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, int | None]]:
-        return type(self), (self.path, self.reason, self.line)
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), (self.path, self.reason, self.line, self._shell)
 
 
 class MissingExtraError(UserError, ImportError):

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
 import secrets
+import string
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
-from linnaeus.errors import FormatError, UserError
+from linnaeus.errors import FormatError, UserError, shorten
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 does
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+}
+_BLOCK = 1 << 20
+_LETTERS = string.ascii_letters.encode()
+FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
+WESTERN = "cp1252"
+_SAVE = (
+    "Save the file as UTF-8: in a spreadsheet or an editor choose it when saving, or at the shell "
+    "use iconv -f ENCODING -t utf-8."
+)
 
 
 class LineReader:
     """The lines of an open file without their ends; `line` is the number of the last one.
 
-    A broken gzip stream or text that is not UTF-8 becomes a `FormatError` that names the line.
+    A broken gzip stream or text in another encoding becomes a `FormatError` that names the line.
     """
 
     def __init__(self, path: Path, handle: TextIO) -> None:
@@ -39,21 +56,21 @@ class LineReader:
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the gzip file is damaged ({error}). Fetch it again.") from None
+        except UnicodeDecodeError as error:
+            raise self.error(f"the text is not {error.encoding.upper()}. {_SAVE}") from None
         self.line += 1
         if not text.isascii():
-            self._check_utf8(text)
+            self._check_encoding(text)
         return text.rstrip("\r\n")
 
-    def _check_utf8(self, text: str) -> None:
-        """Bytes that are not UTF-8 were decoded to lone surrogates, which cannot be encoded."""
+    def _check_encoding(self, text: str) -> None:
+        """Bytes that are not valid were decoded to lone surrogates, which cannot be encoded."""
         try:
             text.encode()
         except UnicodeEncodeError as error:
             bad = ord(text[error.start]) - 0xDC00
-            raise self.error(
-                f"byte 0x{bad:02x} is not valid UTF-8. Save the file as UTF-8, for example with "
-                f"iconv -f latin1 -t utf-8."
-            ) from None
+            name = self._handle.encoding.upper().removesuffix("-SIG")
+            raise self.error(f"byte 0x{bad:02x} is not valid {name}. {_SAVE}") from None
 
     def error(self, message: str) -> FormatError:
         """An error at the current line."""
@@ -61,9 +78,80 @@ class LineReader:
 
 
 @contextmanager
-def open_lines(path: str | Path) -> Iterator[LineReader]:
-    """Read a text file line by line: gzip by content, a byte order mark and \\r\\n allowed."""
+def open_lines(path: str | Path, encoding: str | None = None) -> Iterator[LineReader]:
+    """Read a text file line by line: gzip by content, a byte order mark and \\r\\n allowed.
+
+    Without an encoding it is UTF-8, or what a byte order mark or the zeros of UTF-16 say.
+    """
     path = Path(path)
+    with _open_bytes(path) as stream:
+        encoding = encoding or _told(stream)
+        try:
+            handle = io.TextIOWrapper(stream, encoding, "surrogateescape")
+        except LookupError:
+            raise UserError(
+                f"The encoding {shorten(encoding)} is not known. Use one such as utf-8, utf-16, "
+                f"cp1252 or latin-1."
+            ) from None
+        with handle:
+            yield LineReader(path, handle)
+
+
+def encoding_of(path: str | Path) -> str:
+    """The encoding of a text file by its bytes: of Unicode, or else that of Western Windows.
+
+    A file that is neither, since too many of its letters are not ASCII, is refused with the
+    question: Cyrillic, Greek or Chinese texts in encodings of their own would be read as nonsense.
+    """
+    path = Path(path)
+    with _open_bytes(path) as stream:
+        told = _told(stream)
+        if told != "utf-8-sig" or _is_utf8(stream):
+            return told
+    with _open_bytes(path) as stream:
+        sample = stream.read(_BLOCK)
+    high = len(sample) - len(sample.decode("ascii", "ignore"))
+    letters = high + len(sample) - len(sample.translate(None, _LETTERS))
+    if high > FOREIGN * letters:
+        message = (
+            "the text is neither UTF-8 nor in a Western encoding. Save the file as UTF-8, or name "
+            "its encoding{}, for example cp1251, gbk or shift_jis."
+        )
+        raise FormatError(path, message.format(""), shell=message.format(" with --encoding"))
+    return WESTERN if not set(sample) & {0x81, 0x8D, 0x8F, 0x90, 0x9D} else "latin-1"
+
+
+def _told(stream: IO[bytes]) -> str:
+    """The encoding that the first bytes of a file tell of; UTF-8 where they tell nothing."""
+    try:
+        start: bytes = stream.peek(64)[:64]  # type: ignore[attr-defined]
+    except (EOFError, OSError, zlib.error):  # damaged: the first line says so
+        start = b""
+    for mark, name in _MARKS.items():
+        if start.startswith(mark):
+            return name
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) > len(start) // 4:  # every second byte of Western text is 0
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return "utf-8-sig"
+
+
+def _is_utf8(stream: IO[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for block in iter(lambda: stream.read(_BLOCK), b""):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        return True  # whoever reads the file says on which line it is damaged
+    return True
+
+
+@contextmanager
+def _open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if it is gzip."""
     try:
         raw = path.open("rb")
     except FileNotFoundError:
@@ -74,9 +162,7 @@ def open_lines(path: str | Path) -> Iterator[LineReader]:
         raise UserError(f"The file {path} cannot be read. Check its permissions.") from None
     with raw:
         packed = raw.peek(2)[:2] == _GZIP_MAGIC
-        stream = gzip.GzipFile(fileobj=raw) if packed else raw
-        with io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape") as handle:
-            yield LineReader(path, handle)
+        yield io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw  # type: ignore[arg-type]
 
 
 def read_text(path: str | Path) -> str:

@@ -18,8 +18,8 @@ from linnaeus.decisions import (
     Threshold,
     ideal_cuts,
 )
-from linnaeus.decisions.top import top_columns, top_mask
 from linnaeus.errors import UserError
+from linnaeus.inference.rows import top_columns, top_mask
 
 
 @st.composite

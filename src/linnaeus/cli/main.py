@@ -79,7 +79,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=given)
     except (UserError, OSError) as error:
-        print_error(str(error))
+        print_error(error.shell if isinstance(error, UserError) else str(error))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -29,12 +29,20 @@ from linnaeus import storage
 from linnaeus.decisions import scoring
 from linnaeus.decisions.columns import Columns, halved
 from linnaeus.errors import UserError, shorten
-from linnaeus.fitting import fitting
 from linnaeus.inference import rows
 from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
-from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters
+from linnaeus.parameters import (
+    ESTIMATOR,
+    NONE,
+    SEED,
+    TAXONOMY,
+    Limits,
+    check_parameters,
+    fitting,
+    is_inferred,
+    settled,
+)
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]

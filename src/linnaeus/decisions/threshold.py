@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.top import with_top
 from linnaeus.errors import UserError
-from linnaeus.inference.rows import FloatArray
+from linnaeus.inference.rows import FloatArray, with_top
 from linnaeus.parameters import FINITE, FLAG, ROW, Limits
 from linnaeus.taxonomy import Taxonomy
 

@@ -21,7 +21,6 @@ from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.fitting import is_interrupted
 from linnaeus.labels import name_array
 from linnaeus.parameters import (
     COUNT,
@@ -36,9 +35,10 @@ from linnaeus.parameters import (
     TAXONOMY,
     Limits,
     choice,
+    settled,
 )
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import settled
+from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -87,7 +87,10 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        self.taxonomy_, y = settled(self.taxonomy, y)
+        if isinstance(self.taxonomy, str):  # "infer", as the limits say
+            self.taxonomy_, y = settled(self.taxonomy, y)
+        else:
+            self.taxonomy_ = self.taxonomy
         self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.inference import lift_fast
+from linnaeus.inference import consistency_fast
 from linnaeus.metrics import au_prc_fast as fast
 from linnaeus.metrics.blocks import Entries, entries, score_blocks
 from linnaeus.metrics.inputs import needed, same_rows, score_columns, score_matrix
@@ -201,5 +201,5 @@ class ScoredRows(NamedTuple):
         for part, scores in score_blocks(self.scores, rows):
             full = np.full((part.size, len(tax)), -np.inf)
             full[:, self.columns] = scores.values.reshape(part.size, -1)
-            lift_fast.lift_rows(tax.dag.parent_ptr, tax.dag.parents, full)
+            consistency_fast.lift_rows(tax.dag.parent_ptr, tax.dag.parents, full)
             yield part, entries(full), itself

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.decisions.top import top_columns
+from linnaeus.inference.rows import top_columns
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
 
@@ -29,13 +30,8 @@ class Answers:
     """
 
     def __init__(self, model: Model, top: int = 0) -> None:
-        tax, columns = model.taxonomy, model.columns
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
-        inner = (tax.n_children > 0) & (not model.closed)
-        self._scored = np.full(len(tax.nodes), -1)  # the column of each node
-        self._scored[tax.numbers(columns)] = np.arange(len(columns))
-        self._column = np.where(inner, -1, self._scored)  # the same, of nodes above a label
         self._paths: dict[Any, list[Any]] = {}
         self._below: dict[int, np.ndarray] = {}
 
@@ -64,6 +60,14 @@ class Answers:
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
             yield record
 
+    @cached_property
+    def _scored(self) -> np.ndarray:
+        """The column of each node, -1 where there is none."""
+        tax, columns = self._model.taxonomy, self._model.columns
+        found = np.full(len(tax), -1)
+        found[tax.numbers(columns)] = np.arange(len(columns))
+        return found
+
     def _columns(self, given: sp.csr_array, row: np.ndarray) -> np.ndarray:
         """The column of each label: of the most specific ones their own, -1 where there is none."""
         own: np.ndarray = self._scored[given.indices]
@@ -73,7 +77,8 @@ class Answers:
         specific = self._model.taxonomy.most_specific(given)
         ends = np.repeat(np.arange(given.shape[0]), np.diff(specific.indptr)) * n + specific.indices
         last = np.isin(row * n + given.indices, ends)
-        return np.asarray(np.where(last, own, self._column[given.indices]))
+        inner = self._model.taxonomy.n_children[given.indices] > 0
+        return np.asarray(np.where(last | self._model.closed | ~inner, own, -1))
 
     def _values(
         self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray

@@ -180,7 +180,8 @@ class Model:
     def _best(self, scores: Any) -> sp.csr_array:
         """The class with the highest score of each row, closed upwards, as the estimator has it."""
         targets = self.estimator.targets_
-        best = targets.label_columns().best(np.asarray(scores)).argmax(axis=1)  # of labels seen
+        seen = targets.label_columns().place
+        best = (scores if seen is None else scores[:, seen]).argmax(axis=1)
         numbers, n = self.taxonomy.numbers(targets.form.names)[best], len(best)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))

@@ -14,7 +14,7 @@ from linnaeus.errors import MissingExtraError
 from linnaeus.experiments import Comparison, verdict
 from linnaeus.experiments.cost import PEAK
 from linnaeus.files import atomic_write
-from linnaeus.report import charts, style, tables, treemap
+from linnaeus.report import charts, tables, treemap
 
 EXAMPLES_OF = 4  # methods whose mistakes are shown
 
@@ -108,7 +108,7 @@ def _content(comparison: Comparison) -> dict[str, Any]:
             for s in comparison.ranked[:EXAMPLES_OF]
             if s.mistakes
         ],
-        "colours": [style.colour(i) for i in range(len(comparison.ranked))],
+        "colours": [charts.colour(i) for i in range(len(comparison.ranked))],
     }
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from linnaeus.experiments import Comparison
 from linnaeus.metrics import Report
-from linnaeus.report.charts import Chart, numbered
-from linnaeus.report.style import FONT, SCALE, escaped, layout
+from linnaeus.report.charts import FONT, SCALE, Chart, escaped, layout, numbered
 from linnaeus.taxonomy import Taxonomy
 
 MOST = 1500  # nodes that are drawn

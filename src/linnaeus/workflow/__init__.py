@@ -22,9 +22,8 @@ _NAMES = {
     "explaining": ("Place", "explain", "explain_label"),
     "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
-    "parts": ("Step",),
+    "parts": ("Step", "count_rows"),
     "predicting": ("Predicted", "predict"),
-    "rows": ("count_rows",),
     "taxonomies": (
         "LearnedTaxonomy",
         "check_taxonomy",

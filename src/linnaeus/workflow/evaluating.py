@@ -12,8 +12,7 @@ from linnaeus.errors import UserError
 from linnaeus.io.collection import Part
 from linnaeus.metrics import Report
 from linnaeus.model import Model, inputs_of
-from linnaeus.workflow.parts import Step
-from linnaeus.workflow.rows import read_examples
+from linnaeus.workflow.parts import Step, read_examples
 
 
 class Evaluated(NamedTuple):

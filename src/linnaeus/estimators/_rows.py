@@ -1,56 +1,16 @@
-"""What happens around every fit: parameters are checked, rows are read, interrupts answered."""
+"""The rows of X as estimators take them; what is wrong with them in a sentence of ours."""
 
 from __future__ import annotations
 
-import functools
-import warnings
-from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from linnaeus import watching
 from linnaeus.errors import UserError, shorten
-from linnaeus.parameters import check_parameters
 
-P = ParamSpec("P")
-T = TypeVar("T")
 FLOATS = (np.float64, np.float32)
-
-
-Method = Callable[Concatenate[Any, P], T]
-
-
-def fitting(method: Method[P, T]) -> Method[P, T]:
-    """A `fit` or `partial_fit` of checked parameters, which whoever watches can stop."""
-
-    @functools.wraps(method)
-    def run(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
-        check_parameters(self)
-        with watching.fit(type(self).__name__) as fit:
-            done = method(self, *args, **kwargs)
-        if fit is not None and fit.asked:
-            warnings.warn(_interrupted(self, fit.stopped), ConvergenceWarning, stacklevel=2)
-        return done
-
-    return cast("Method[P, T]", run)
-
-
-def _interrupted(estimator: Any, stopped: bool) -> str:
-    name, gap = type(estimator).__name__, getattr(estimator, "gap_", None)
-    if not stopped:
-        return f"{name} was interrupted, but had no rounds to leave out: the fit is whole."
-    at = "" if gap is None else f" at a relative duality gap of {gap:.2e}"
-    return f"{name} was interrupted and stopped{at} with what it had. Fit it again to go on."
-
-
-def is_interrupted() -> bool:
-    """Whether the fit that runs here stops early because it was interrupted."""
-    fit = watching.current()
-    return fit is not None and fit.stopped
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
