@@ -1,9 +1,9 @@
 # Every target makes its own environment: a fresh machine needs python3 (3.11 or newer) and make.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test test-plain check lint format bench docs dist clean help
+.PHONY: demo test test-plain check lint style types layers bytecode format bench docs dist clean help
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -28,14 +28,27 @@ check: lint ## The quick check: style, types, layers, golden optima, enumeration
 test-plain: .venv/dev ## The loops without the compiler, so that an index out of range raises
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
+test-slow: .venv/docs  # one of them builds the site
+
 test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-slow, test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
 
 lint: .venv/dev ## Check style, types and layers
+	@$(MAKE) --no-print-directory --jobs=2 types style layers bytecode
+
+types: .venv/dev
+	$(BIN)/mypy
+
+style: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+layers: .venv/dev
 	$(BIN)/lint-imports
+
+# Python compiles what it imports, in every process anew where it may not write: so beside the rest.
+bytecode: .venv/dev
+	$(BIN)/python -m compileall -qq -x '/tests/' .venv/lib src || true  # some files are no Python
 
 format: .venv/dev ## Format the sources
 	$(BIN)/ruff check --fix .
@@ -44,10 +57,10 @@ format: .venv/dev ## Format the sources
 bench: .venv/dev ## Run the benchmarks (minutes)
 	$(BIN)/python -m benchmarks
 
-docs: .venv/dev ## Run the examples and build the documentation site (docs/site)
+docs: .venv/docs ## Run the examples and build the documentation site (docs/site)
 	$(BIN)/python -m docs.build
 
-dist: .venv/dev ## Build wheel and sdist into dist/, and try the wheel in an empty environment
+dist: .venv/dist ## Build wheel and sdist into dist/, and try the wheel in an empty environment
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python tools/smoke.py dist/*.whl
@@ -55,12 +68,21 @@ dist: .venv/dev ## Build wheel and sdist into dist/, and try the wheel in an emp
 clean: ## Remove the environment and all caches
 	rm -rf .venv build dist docs/site .compiled .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-.venv/base: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+# An environment grows: the tests need neither what builds the site nor what builds the wheel.
+.venv/base: .venv/pip pyproject.toml
 	$(PIP) -e ".[report]"
 	touch $@
 
-.venv/dev: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) -e ".[dev]"
+.venv/dev: .venv/pip pyproject.toml
+	$(PIP) --no-compile -e . --group test --group lint
 	touch $@ .venv/base
+
+.venv/docs .venv/dist: .venv/%: .venv/dev
+	$(PIP) --group $*
+	touch $@
+
+# The first to be installed is a pip that knows groups, and finds its way through an index sooner.
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(PIP) --upgrade "pip>=25.1"
+	touch $@

@@ -8,9 +8,6 @@ formulas are indented already, which is a block in both.
 from __future__ import annotations
 
 import re
-from typing import Any
-
-from griffe import Extension, Object
 
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 _TYPED = {f"**{name}**" for name in ("Parameters", "Attributes", "Returns", "Yields")}
@@ -80,11 +77,3 @@ def _items(lines: list[str]) -> str:
         names, sign, meaning = line.partition(" : ")
         found.append(f"- `{names}`: {meaning}" if sign else f"- {names}")
     return "\n".join(found)
-
-
-class Docstrings(Extension):
-    """Rewrites every docstring when it has been loaded."""
-
-    def on_object(self, *, obj: Object, **kwargs: Any) -> None:
-        if obj.docstring is not None:
-            obj.docstring.value = as_markdown(obj.docstring.value)

@@ -12,9 +12,10 @@ import os
 import posixpath
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File, Files
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
 
 DOCS = Path(__file__).resolve().parent
 MADE = Path(os.environ.get("DOCS_MADE", DOCS.parent / "build" / "docs"))  # by docs/build.py
@@ -47,15 +48,22 @@ def on_files(files: Files, config: Any) -> Files:
     for folder, prefix in (folders | {MADE: ""}).items():
         for path in sorted(folder.rglob("*")):
             if path.is_file():
-                _add(files, config, prefix + path.relative_to(folder).as_posix(), path)
-    _add(files, config, TABLES_OF_PAPERS.name, TABLES_OF_PAPERS)
+                _add(
+                    files,
+                    config,
+                    prefix + path.relative_to(folder).as_posix(),
+                    abs_src_path=str(path),
+                )
+    _add(files, config, TABLES_OF_PAPERS.name, abs_src_path=str(TABLES_OF_PAPERS))
     for name, text in made_pages().items():
-        files.append(File.generated(config, name, content=text))
+        _add(files, config, name, content=text)
     return files
 
 
-def _add(files: Files, config: Any, name: str, path: Path) -> None:
-    files.append(File.generated(config, name, abs_src_path=str(path)))
+def _add(files: Files, config: Any, name: str, **source: str) -> None:
+    from mkdocs.structure.files import File
+
+    files.append(File.generated(config, name, **source))
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:

@@ -19,6 +19,9 @@ ESTIMATORS = [
 ]
 OVER_NODES = ("GraphM3", "HM3", "HierarchicalRLS")  # their classes are all nodes
 SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 150, "n_samples": 200}}  # few draws: laws, no numbers
+# Conventions are kept from the first rounds on; random labels would take thousands.
+ROUNDS = SAMPLERS | {name: {"max_iter": 20} for name in ("GraphM3", "HM3")}
+ROUNDS["RecursiveSVM"] = {"max_iter": 3}
 DRAWS = "rounding of sums in another order makes other draws; see test_corrmnl_estimator"
 pytestmark = pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
 WEIGHTS = "a stochastic dual solver stops at a gap, not at the optimum; see test_sample_weights"
@@ -39,7 +42,7 @@ def expected_failures(estimator):
 
 
 @parametrize_with_checks(
-    [estimator(**SAMPLERS.get(estimator.__name__, {})) for estimator in ESTIMATORS],
+    [estimator(**ROUNDS.get(estimator.__name__, {})) for estimator in ESTIMATORS],
     expected_failed_checks=expected_failures,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # in few rounds

@@ -48,9 +48,20 @@ def make(request):
         parameters = {"random_state": 0} | parameters
         return kind(*arguments, **{k: v for k, v in parameters.items() if k in known})
 
-    make.known = known
+    make.name, make.known = name, known
     make.classes = TAX.nodes if name in OVER_NODES else TAX.leaves
     return make
+
+
+FITTED: dict = {}
+
+
+def fitted(make, X, y):
+    """A model of plain numbers, fitted once for all tests that compare with it."""
+    key = make.name, X.tobytes()
+    if key not in FITTED:
+        FITTED[key] = make(TAX).fit(X.copy(), y)
+    return FITTED[key]
 
 
 def points(n: int = 50, d: int = 8):
@@ -233,13 +244,13 @@ def test_values_too_large_for_float32(make):
 @pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
 def test_what_is_not_a_number(make, value, name):
     X, y = points(n=20)
-    fitted = make(TAX).fit(X, y)
+    model = fitted(make, X, y)
     X[3, 2] = value
     for data in (X, sp.csr_array(X)):
         with pytest.raises(ValueError, match=f"X holds [+-]?{name} in row 3, column 2"):
             make(TAX).fit(data, y)
         with pytest.raises(ValueError, match=f"X holds [+-]?{name} in row 3, column 2"):
-            fitted.predict(data)
+            model.predict(data)
 
 
 @pytest.mark.slow
@@ -302,7 +313,7 @@ def test_the_form_of_a_matrix_does_not_matter(make, whole, form):
     X, y = whole
     given = form(X)
     before = given.copy()
-    plain, model = make(TAX).fit(X, y), make(TAX).fit(given, y)
+    plain, model = fitted(make, X, y), make(TAX).fit(given, y)
     assert_allclose(weights(model), weights(plain), **CLOSE)
     assert_allclose(certificate(model)[:1], certificate(plain)[:1])
     assert_allclose(model.decision_function(given), plain.decision_function(X), **CLOSE)
@@ -320,7 +331,7 @@ def arrays(X) -> tuple[np.ndarray, ...]:
 def test_integers(make, whole, dtype):
     X, y = whole
     X = (abs(X) % 2 if dtype is bool else abs(X)).astype(dtype)
-    plain, model = make(TAX).fit(X.astype(float), y), make(TAX).fit(X, y)
+    plain, model = fitted(make, X.astype(float), y), make(TAX).fit(X, y)
     assert_array_equal(weights(model), weights(plain))
     assert_array_equal(model.predict(sp.csr_array(X)), plain.predict(X.astype(float)))
 
