@@ -108,7 +108,7 @@ def test_learn_refuses_bad_places_before_it_works(linnaeus, folder, tmp_path):
     code, _, err = linnaeus("taxonomy", "learn", folder, "-o", tmp_path / "t.unknown")
     assert code == 1 and "does not say in which format to write" in err
     code, _, err = linnaeus("taxonomy", "learn", tmp_path / "nothing", "-o", tmp_path / "t.tsv")
-    assert code == 1 and "not there" in err
+    assert code == 1 and "There is no file or folder" in err
     code, _, err = linnaeus("taxonomy", "learn", folder)
     assert code == 1 and "--output" in err
 

@@ -119,7 +119,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
     ("arguments", "message"),
     [
         (["no-labels"], "there is no column of labels. The columns are 'id', 'text'. Name it with"),
-        (["no-train"], "no examples: looked for train with one of the suffixes jsonl, csv"),
+        (["no-train"], "no examples: looked for train, valid with one of the suffixes jsonl, csv"),
         (["empty"], "empty/train.jsonl: there are no rows"),
         (["unlabelled"], "None of the 60 training rows has a label"),
         (["nowhere"], "There is no file or folder nowhere"),

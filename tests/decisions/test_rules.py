@@ -36,6 +36,7 @@ from linnaeus.decisions.rules import (
 )
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
+from linnaeus.decisions.threshold import cut_off
 from linnaeus.io import read_collection
 from linnaeus.metrics import counts, evaluate
 from strategies import edge_lists
@@ -186,9 +187,9 @@ def test_what_make_rule_refuses():
 
 def test_what_suits_the_scores():
     scores, Y, columns = problem(TREE)
-    assert fit_rule("zero", scores, Y, TREE, columns).threshold == 0
+    assert cut_off(fit_rule("zero", scores, Y, TREE, columns)) == 0
     assert fit_rule("zero", 1 / (1 + np.exp(-scores)), Y, TREE, columns).threshold == 0.5
-    assert fit_rule("zero", np.zeros((1, 6)), TREE.encode([[]]), TREE, columns).threshold == 0
+    assert cut_off(fit_rule("zero", np.zeros((1, 6)), TREE.encode([[]]), TREE, columns)) == 0
     assert fit_rule("zero", scores, Y, TREE, columns, threshold=0.3).threshold == 0.3
     node_scores, _, _ = problem(TREE, columns=TREE.nodes)
     assert fit_rule("argmax", node_scores, Y, TREE, TREE.nodes, closed=True).among == "leaves"

@@ -262,8 +262,9 @@ def test_data_that_make_no_sense():
     with pytest.raises(ValueError, match="NaN"):
         TopDown(TREE).fit(np.where(X > 1, np.nan, X), y)
     leaves_only = label_sets(TREE, y)[:, TREE.leaf_numbers]
-    with pytest.raises(
-        UserError, match="may predict inner nodes like 'A'.*indicator over taxonomy.nodes"
+    with (
+        pytest.warns(UserWarning, match="columns of the label indicator have no names"),
+        pytest.raises(UserError, match="may predict inner nodes like 'A'.*over taxonomy.nodes"),
     ):
         TopDown(TREE, stop=True).fit(X, leaves_only)
     with pytest.raises(UserError, match="needs 2 folds"):

@@ -90,9 +90,9 @@ def test_the_interval_of_the_area_holds_it_and_is_that_of_exact_draws(comparison
     tax, rng = small_taxonomy(), np.random.default_rng(0)
     scores = comparison.truth[:, tax.leaf_numbers].toarray() + rng.normal(size=(80, 6))
     low, high = area_interval(comparison.truth, scores, tax, tax.leaves)
-    assert low < au_prc(comparison.truth, scores, tax) < high
+    assert low < au_prc(comparison.truth, scores, tax, classes=tax.leaves) < high
     exact = []
     for _ in range(300):
         rows = rng.integers(80, size=80)
-        exact.append(au_prc(comparison.truth[rows], scores[rows], tax))
+        exact.append(au_prc(comparison.truth[rows], scores[rows], tax, classes=tax.leaves))
     assert_allclose([low, high], np.quantile(exact, [0.025, 0.975]), atol=0.03)

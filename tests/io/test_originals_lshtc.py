@@ -134,7 +134,7 @@ def test_what_is_missing_is_named(folder, tmp_path):
     with pytest.raises(UserError, match="train.txt: there are no rows"):
         read_lshtc(folder(train="\n"))
     for name in ("missing_labels", "cycles", "zero"):
-        with pytest.raises(UserError, match=f"{name} is 'errors'.*Use one of"):
+        with pytest.raises(UserError, match=f"{name}='errors' is not known.*Use one of"):
             read_lshtc(folder(), **{name: "errors"})
 
 

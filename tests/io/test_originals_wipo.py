@@ -62,7 +62,7 @@ def test_texts_are_chosen(some):
     text = read_wipo(some, text=parts, words=3).train.texts[0]
     assert text == "It weaves well.\nA caf\xe9 loom\none two three"
     assert read_wipo(some, text="title", language="fr").train.texts[0] == "Un m\xe9tier"
-    with pytest.raises(UserError, match=r"text is 'claim' \(did you mean 'claims'\?\). Use one of"):
+    with pytest.raises(UserError, match=r"text='claim' is not known \(did you mean 'claims'"):
         read_wipo(some, text=["claim"])
 
 

@@ -287,7 +287,7 @@ def test_every_form_means_the_same_to_every_consumer(consumer):
 
 
 MISSING = "Row 3: {} is a missing value, no label. Leave the row out, or give lists of labels with"
-UNKNOWN = "Row 3: 'catt' is not a node of the taxonomy (did you mean 'cat'?). Use one of the 5"
+UNKNOWN = "Row 3: 'catt' is not a node of the taxonomy (did you mean 'cat'?). Use the name"
 NO_LABEL = "is no label. Labels are texts or whole numbers"
 ONE_PER_ROW = "Give one entry per row: a label, or a list of labels."
 

@@ -129,7 +129,7 @@ def test_an_inner_label_has_its_own_score_and_probability(whole):
     labels = TREE.decode(TREE.closure(TREE.encode(INNER))) if whole else INNER
     part = part_of(labels)
     model = train(part, TREE, "logistic", rule="zero")
-    decided = model.with_rule("scut", floor=0.0)
+    decided = model.with_rule("rcut", k=2)
     assert "animal" in model.columns and model.closed_answers == whole and not model.closed
     scores, probabilities = decided.scores(TEXTS), decided.probabilities(TEXTS)
     seen = 0

@@ -70,5 +70,5 @@ def _present(found: Checked, html: Path | None) -> None:
     console.print(table if found.findings else "No problems found.")
     for what, file in (("How to read it is kept", found.written), ("The page is", html)):
         if file is not None:
-            console.print(f"{what} in {file}.", markup=False)
-    console.print(f"Next: linnaeus train {found.path} -o MODEL", markup=False)
+            console.print(f"{what} in {file}.", markup=False, soft_wrap=True)
+    console.print(f"Next: linnaeus train {found.path} -o MODEL", markup=False, soft_wrap=True)

@@ -320,13 +320,14 @@ def _measure(test: np.ndarray, scores: np.ndarray, data: RankedRows, loss: Any) 
     """Every metric of one test part, over the classes in the true taxonomy."""
     grown = data.taxonomy
     wide = (data.Y[test] @ _onto(grown)).astype(np.int8)
+    leaves = grown.leaves
     return [
-        metrics.top1_accuracy(wide, scores, grown),
-        metrics.label_ranking_average_precision(wide, scores, grown),
-        metrics.top_loss(wide, scores, grown, loss=loss),
-        metrics.maximal_loss(wide, scores, grown, loss=loss),
-        metrics.ranking_loss(wide, scores, grown),
-        metrics.parent_accuracy(wide, scores, grown),
+        metrics.top1_accuracy(wide, scores, grown, classes=leaves),
+        metrics.label_ranking_average_precision(wide, scores, grown, classes=leaves),
+        metrics.top_loss(wide, scores, grown, loss=loss, classes=leaves),
+        metrics.maximal_loss(wide, scores, grown, loss=loss, classes=leaves),
+        metrics.ranking_loss(wide, scores, grown, classes=leaves),
+        metrics.parent_accuracy(wide, scores, grown, classes=leaves),
     ]
 
 

@@ -222,7 +222,7 @@ class _Finder:
     def id(self) -> int | None:
         if self.asked.id is not None:
             return self.take(self.named(self.asked.id, "ids"))[0]
-        found = self.like(IDS)
+        found = [j for j in self.like(IDS) if self.keys[j] == "id" or self._are_distinct(j)]
         nameless = [j for j in self.left if not self.sample.names[j]]
         if found:
             if self.keys[found[0]] != "id":
@@ -232,6 +232,10 @@ class _Finder:
             self.notes.append("ids: the first column, which has no name")
             return self.take(0)[0]
         return None
+
+    def _are_distinct(self, j: int) -> bool:
+        cells = self.sample.cells(j)
+        return len(set(cells)) == len(cells) > 1 or not self.sample.rows
 
     def text(self) -> list[int]:
         """The columns of the text that were asked for, or that the header names."""

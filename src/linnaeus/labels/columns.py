@@ -35,6 +35,10 @@ _made: dict[int, tuple[weakref.ref[Any], Names]] = {}  # scores that exist, by w
 
 def noted(scores: Any, names: Sequence[Any]) -> Any:
     """The same scores, of which it is known from now on what their columns are."""
+    if isinstance(scores, tuple):  # scores and their deviations
+        for part in scores:
+            noted(part, names)
+        return scores
     key = id(scores)
     _made[key] = weakref.ref(scores, lambda _: _made.pop(key, None)), tuple(plain_names(names))
     return scores
