@@ -7,8 +7,9 @@ are pairs, and the test of their difference d is
 
     p = 2 min(share of draws with d <= 0, share with d >= 0),    the observed d counted as a draw.
 
-It asks whether the figure itself would still differ with other rows of the same kind. In macro F1
-a class that a draw lacks keeps the value that it has in all rows; 0 would pull every draw down.
+It asks whether the figure itself would still differ with other rows of the same kind. Macro F1 of a
+draw is the mean over the classes that it has, times the share of classes that all rows have: 0 for
+every class that a draw lacks would pull it down.
 """
 
 from __future__ import annotations
@@ -236,10 +237,11 @@ def _figures(sums: np.ndarray, whole: np.ndarray, n: int) -> dict[str, np.ndarra
     """The figures of draws of n rows, from their sums and those of all rows."""
     classes = (sums.shape[1] - 3) // 2
     tp, total = sums[:, :classes], sums[:, classes:-3]
-    known = np.broadcast_to(_f1(whole[:, :classes], whole[:, classes:-3]), total.shape)
+    f1, drawn = _f1(tp, total).sum(axis=1), np.count_nonzero(total, axis=1)
+    share = np.count_nonzero(whole[:, classes:-3]) / max(1, classes)
     return {
         "micro_f1": _f1(tp.sum(axis=1), total.sum(axis=1)),
-        "macro_f1": np.where(total > 0, _f1(tp, total), known).mean(axis=1),
+        "macro_f1": share * f1 / np.maximum(1, drawn),
         "hierarchical_f1": _f1(sums[:, -3], sums[:, -2]),
         "zero_one_loss": sums[:, -1] / n,
     }
