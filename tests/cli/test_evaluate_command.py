@@ -129,7 +129,9 @@ def test_bad_rows_can_be_left_out(linnaeus, tmp_path):
     rows = tmp_path / "rows.jsonl"
     write_jsonl(stories(5), rows)
     rows.write_text(rows.read_text() + '{"text": "x", "labels": ["cta"]}\nno json\n')
-    code, out, err = linnaeus("evaluate", "m-texts", rows, "--skip-bad", "--most-bad", 0.3, "--json")
+    code, out, err = linnaeus(
+        "evaluate", "m-texts", rows, "--skip-bad", "--most-bad", 0.3, "--json"
+    )
     assert code == 0 and json.loads(out)["rows"] == 5 and "Skipped 2 bad rows" in err
 
 

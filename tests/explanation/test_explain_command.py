@@ -67,8 +67,14 @@ def test_a_node_by_its_title_and_pages(saved, linnaeus, tmp_path):
         (("--text", "a", "--node", "news"), "--node cannot go with"),
         (("--text", "a", "--row", "1"), "Give it with --data"),
         (("--text", "a", "--data", "b", "--row", "1"), "either a text or a row"),
-        (("--node", "newz"), "'newz' is neither the id nor the title of a node (did you mean 'news'"),
-        (("--text", "a", "--why-not", "rugby"), "'rugby' is neither the id nor the title of a node"),
+        (
+            ("--node", "newz"),
+            "'newz' is neither the id nor the title of a node (did you mean 'news'",
+        ),
+        (
+            ("--text", "a", "--why-not", "rugby"),
+            "'rugby' is neither the id nor the title of a node",
+        ),
     ],
 )
 def test_mistakes(saved, linnaeus, arguments, message):
