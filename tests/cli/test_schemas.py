@@ -99,5 +99,5 @@ def test_import(answer, tmp_path):
 def test_a_wrong_value_does_not_fit():
     with pytest.raises(Exception, match="'rows' is a required property"):
         check("predict", {"path": "x", "seconds": 1, "skipped": [], "rows_per_second": 1})
-    with pytest.raises(Exception, match="Additional properties"):
+    with pytest.raises(Exception, match="'titles' is a required property"):
         check("prediction", {"id": "1", "labels": [], "paths": [], "scores": [], "more": 1})
