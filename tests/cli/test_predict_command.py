@@ -174,7 +174,8 @@ def test_fields_that_come_late_and_types_are_kept(linnaeus, tmp_path):
     assert [row["n"] for row in found] == [None, 3] and found[1]["x"] == 0.1234567891
     with (tmp_path / "o.csv").open(newline="") as handle:
         cells = list(csv.DictReader(handle))
-    assert [cells[1][c] for c in ("id", "n", "more", "x")] == ["1", "3", '{"a": [1]}', "0.1234567891"]
+    found_cells = [cells[1][c] for c in ("id", "n", "more", "x")]
+    assert found_cells == ["1", "3", '{"a": [1]}', "0.1234567891"]
     assert linnaeus("predict", "svm", tmp_path / "o.parquet", "-o", tmp_path / "p.parquet")[0] == 0
     again = parquet.read_table(tmp_path / "p.parquet").to_pylist()
     assert [row["n"] for row in again] == [None, 3]

@@ -52,6 +52,7 @@ def test_train_evaluate_predict_rule_and_explain(answer, folder, tmp_path):
         for line in lines:
             check("prediction", json.loads(line))
         assert ("probabilities" in json.loads(lines[0])) == (method == "logistic")
+        check("monitor", answer("monitor", model, folder))
         check("rule", answer("rule", model))
         check("rule", answer("rule", model, "rcut", "-p", "k=2"))
         check("explain", answer("explain", model, "--text", "purr bark", "--why-not", "oak"))

@@ -109,9 +109,7 @@ def _separated(target: str | Path, columns: Columns, delimiter: str) -> Iterator
     with atomic_write(target) as handle:
         table = csv.writer(handle, delimiter=delimiter, lineterminator="\n")
         table.writerow(columns.header)
-        yield lambda found: table.writerows(
-            map(kept_text, columns.cells(*pair)) for pair in found
-        )
+        yield lambda found: table.writerows(map(kept_text, columns.cells(*pair)) for pair in found)
 
 
 # -- sheets ---------------------------------------------------------------------------------------
@@ -157,7 +155,7 @@ def _xlsx(target: str | Path, columns: Columns, notes: list[str]) -> Iterator[Wr
             sheet.close()
         book.save(temporary)
     if cut:
-        notes.append(f"{cut:,} cells were cut to {LONGEST:,} characters, the most of a sheet's cell")
+        notes.append(f"{cut:,} cells were cut to {LONGEST:,} characters, the most that one holds")
 
 
 def _too_large(what: str, most: str) -> UserError:

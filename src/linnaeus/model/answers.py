@@ -129,12 +129,13 @@ def _checked(model: Model, least: float | None) -> float | None:
     if not 0 <= least <= 1:
         raise UserError(f"The least confidence is {least}. Use a number from 0 to 1, such as 0.8.")
     if model.confidence_map is None and not model.has_probabilities:
+        said = (
+            "This model does not know how sure it is of a row: it has no probabilities and was "
+            "trained without held-out rows, by an older version, on very few rows or with "
+        )
         raise UserError(
-            "This model does not know how sure it is of a row: it has no probabilities and was "
-            "trained without held-out rows, by an older version, with the rule 'own' or on very "
-            "few rows. Train it again (with 'auto' as the rule), or leave out the least confidence.",
-            "This model does not know how sure it is of a row: it has no probabilities and was "
-            "trained without held-out rows, by an older version, with --rule own or on very few "
-            "rows. Train it again, without --rule own; or leave out --min-confidence.",
+            f"{said}the rule 'own'. Train it again (with 'auto' as the rule), or leave out the "
+            f"least confidence.",
+            f"{said}--rule own. Train it again without that, or leave out --min-confidence.",
         )
     return least

@@ -1,72 +1,25 @@
 """What training rows were like, kept in the model so that new rows can be compared with them.
 
-Shares are kept as sums over rows: R = sum a_i / sum b_i, with sum (a_i - R b_i)^2 to tell how far
-chance alone would move it. Words are unknown in new rows if training never saw them. For training
-rows themselves that is found by leaving out each in turn: a word is unknown if too few of the
-other rows have it. What is known of a table is the share of missing values and the range of every
-column.
+Shares are kept as the sums of `linnaeus.metrics.shift.Share`. Words are unknown in new rows if
+training never saw them. For training rows themselves that is found by leaving out each in turn: a
+word is unknown if too few of the other rows have it. What is known of a table is the share of
+missing values and the range of every column.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.metrics.shift import Share
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 from linnaeus.text.languages import guess_language
 
 SAMPLE = 2000  # training texts that are looked at
-
-
-class Share(NamedTuple):
-    """A share of something over all rows, and how sure it is.
-
-    Attributes
-    ----------
-    part, whole : float
-        The sums that are divided.
-    spread : float
-        Sum of squared residuals of the rows.
-    """
-
-    part: float
-    whole: float
-    spread: float
-
-    @classmethod
-    def of(cls, parts: Any, wholes: Any = None) -> Share:
-        """From the numbers of each row.
-
-        Parameters
-        ----------
-        parts : array-like of shape (n_rows,)
-            What is counted.
-        wholes : array-like of shape (n_rows,) or None, default=None
-            Of how many; None for 1 each.
-
-        Returns
-        -------
-        Share
-        """
-        a = np.asarray(parts, dtype=float)
-        b = np.ones(a.size) if wholes is None else np.asarray(wholes, dtype=float)
-        part, whole = float(a.sum()), float(b.sum())
-        spread = ((a - part / whole * b) ** 2).sum() if whole else 0.0
-        return cls(part, whole, float(spread))
-
-    @property
-    def value(self) -> float:
-        """The share itself; 0 where there is nothing."""
-        return self.part / self.whole if self.whole else 0.0
-
-    @property
-    def variance(self) -> float:
-        """How far chance moves it, squared."""
-        return self.spread / self.whole**2 if self.whole else 0.0
 
 
 def training_profile(
@@ -93,7 +46,9 @@ def training_profile(
         return _ranges(np.asarray(inputs))
     one = np.arange(X.shape[0]) if groups is None else np.unique(groups, return_index=True)[1]
     if sp.issparse(inputs):
-        return {"unknown": list(_left_out(sp.csr_array(inputs)[np.sort(one)]))}
+        filled = np.bincount(inputs.indices, minlength=inputs.shape[1]) > 0
+        left = _left_out(sp.csr_array(inputs)[np.sort(one)])
+        return {"unknown": list(left), "filled": np.packbits(filled)}
     rows = np.sort(one)[:: max(1, one.size // SAMPLE)][:SAMPLE]
     texts = [inputs[i] for i in rows.tolist()]
     found: dict[str, Any] = {"empty": list(Share.of([is_empty(text) for text in inputs]))}
