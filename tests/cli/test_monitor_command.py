@@ -74,6 +74,12 @@ def test_falling_confidence(told):
     assert sure["new"] < sure["training"] - 0.05 and sure["p"] < 0.001
 
 
+def test_the_same_training_gives_the_same_files(place, tmp_path):
+    train(stories(150, several=False), TREE, "svm").save(tmp_path / "again")
+    for name in ("model.json", "arrays.safetensors"):
+        assert (tmp_path / "again" / name).read_bytes() == (place / "texts" / name).read_bytes()
+
+
 def test_shifted_labels_are_named(told):
     found = told("texts", "cats.jsonl")
     assert {"top_labels", "labels"} <= found["changes"] and "unknown" not in found["changes"]

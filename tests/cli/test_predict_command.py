@@ -164,6 +164,18 @@ def test_sheets_hold_texts_as_texts(linnaeus, shop, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nodes_are_found_by_title(linnaeus, shop):
+    code, out, _ = linnaeus("explain", shop / "model", "--node", "töpfe", "--json")
+    assert code == 0 and json.loads(out)["node"] == "Küche > Töpfe"
+    asked = ("explain", shop / "model", "--text", "deckel kochen", "--json", "--why-not")
+    code, out, _ = linnaeus(*asked, "Bank")
+    found = json.loads(out)
+    assert code == 0 and found["labels"] == ["Küche > Töpfe"]
+    assert "Garten > Bank" in [node["node"] for node in found["nodes"]]
+    code, _, err = linnaeus(*asked, "Mesers")
+    assert code == 1 and "did you mean 'Küche > Messer' (Messer)?" in " ".join(err.split())
+
+
 def test_fields_that_come_late_and_types_are_kept(linnaeus, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = [{"text": "purr"}, {"text": "bark", "n": 3, "more": {"a": [1]}, "x": 0.1234567891}]

@@ -63,7 +63,7 @@ def _present(found: Monitored) -> None:
     if found.words and any(figure.changed for figure in found.figures if figure.name == "unknown"):
         words = ", ".join(f"{word} ({n:,})" for word, n in found.words)
         print(f"\nUnknown, with the rows that hold them: {words}")
-    for column in [column for column in found.columns if column.message][SHOWN - 2 :]:
+    for column in [column for column in found.columns if column.message][3 : 3 + SHOWN]:
         print(f"  {column.message}")
     if found.quality is not None:
         q = found.quality

@@ -371,9 +371,11 @@ class Model:
             return self.held_out.scores, self.held_out.Y
         if learns:
             simple = ", ".join(r for r, info in RULES.items() if not info.learns)
+            said = f"The rule {name!r} learns from held-out scores, and this model keeps none. "
+            others = f", or use one of: own, {simple}."
             raise UserError(
-                f"The rule {name!r} learns from held-out scores, and this model keeps none. Give "
-                f"labelled examples, train with --rule {name}, or use one of: own, {simple}."
+                f"{said}Give labelled examples, train with rule={name!r}{others}",
+                f"{said}Train with --rule {name}{others}",
             )
         return np.zeros((1, len(self.columns))), self.taxonomy.encode([[]])
 

@@ -152,8 +152,16 @@ def _verdict(figures: list[Figure], rows: int) -> str:
         return "The new rows look like the training rows."
     said, rest = "; ".join(figure.message for figure in told[:3]), len(told) - 3
     more = f"; and {rest} more difference{'s' * (rest > 1)}" if rest > 0 else ""
-    advice = "check the file" if told[0].name == "empty" else "retrain soon"
-    return f"{said[0].upper()}{said[1:]}{more}: {advice}."
+    return f"{said[0].upper()}{said[1:]}{more}: {_advice(figures, told[0].name)}."
+
+
+def _advice(figures: list[Figure], first: str) -> str:
+    if first == "empty":
+        return "check the file"
+    quality = next((f for f in figures if f.name == "quality" and f.p is not None), None)
+    if quality is not None and not quality.changed:
+        return "keep an eye on it; the best label is right as often as at training"
+    return "retrain soon"
 
 
 def _said_of(model: Model, new: NewRows) -> Iterator[str]:
@@ -170,7 +178,7 @@ def _said_of(model: Model, new: NewRows) -> Iterator[str]:
 # -- figures --------------------------------------------------------------------------------------
 
 SAID = {
-    "quality": "the best label is right in {new} of the rows ({training} of held-out training ones)",
+    "quality": "the best label is right in {new} of the rows ({training} of held-out ones)",
     "unknown": "{new} of the {unit} are unknown ({training} in training)",
     "languages": "{new} of the texts are in languages that training lacked ({training} there)",
     "confidence": "the model is {new} sure on average ({training} on held-out training rows)",
