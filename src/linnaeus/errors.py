@@ -28,6 +28,12 @@ def shorten(value: object) -> str:
     return repr(cut(value)) if isinstance(value, str) else cut(repr(value))
 
 
+def listed(values: Iterable[object], most: int = 4) -> str:
+    """The first of some values for a message."""
+    shown = list(islice(values, most + 1))
+    return ", ".join(map(shorten, shown[:most])) + (", ..." if len(shown) > most else "")
+
+
 def nearest(name: object, known: Iterable[object]) -> str:
     """A hint at the known name that is nearest to a mistyped one, for messages; or nothing."""
     if not isinstance(name, str) or len(name) > 100:
@@ -53,7 +59,10 @@ class UserError(ValueError):
 def check_choice(name: str, value: object, known: Iterable[str]) -> None:
     """Refuse a value of a parameter that is none of those known."""
     if value not in (known := tuple(known)):
-        raise UserError(f"{name}={value!r} is not known. Use one of: {', '.join(known)}.")
+        hint = nearest(value, known)
+        raise UserError(
+            f"{name}={shorten(value)} is not known{hint}. Use one of: {', '.join(known)}."
+        )
 
 
 def check_like(default: object, value: object, what: str) -> None:

@@ -1,4 +1,4 @@
-"""What the parameters of an estimator may be: a table beside its constructor, checked in `fit`.
+"""What the parameters of an estimator may be: a table beside its constructor, checked by `fitting`.
 
     limits = Limits(C=POSITIVE, loss=choice("hinge", "squared_hinge"), slope=POSITIVE | NONE)
 
@@ -8,16 +8,26 @@ depends on other parameters, or on the data, is checked where it is used.
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.labels import parse, read_paths
+from linnaeus.taxonomy.taxonomy import Taxonomy
+from linnaeus.watching import FIT, WATCH
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Method = Callable[Concatenate[Any, P], T]
 
 
 class Limit(NamedTuple):
@@ -61,6 +71,32 @@ def check_parameters(estimator: Any) -> None:
     for name, value in estimator.get_params(deep=False).items():
         if name in limits:
             limits[name].check(name, value)
+
+
+def fitting(method: Method[P, T]) -> Method[P, T]:
+    """A `fit` or `partial_fit` of checked parameters, which whoever watches can stop."""
+
+    @functools.wraps(method)
+    def run(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
+        check_parameters(self)
+        watch = WATCH.get()
+        if watch is None or FIT.get() is not None:  # nobody watches, or sees the fit around this
+            return method(self, *args, **kwargs)
+        with watch.fit(type(self).__name__) as fit:
+            done = method(self, *args, **kwargs)
+        if fit.asked:
+            warnings.warn(_interrupted(self, fit.stopped), ConvergenceWarning, stacklevel=2)
+        return done
+
+    return cast("Method[P, T]", run)
+
+
+def _interrupted(estimator: Any, stopped: bool) -> str:
+    name, gap = type(estimator).__name__, getattr(estimator, "gap_", None)
+    if not stopped:
+        return f"{name} was interrupted, but had no rounds to leave out: the fit is whole."
+    at = "" if gap is None else f" at a relative duality gap of {gap:.2e}"
+    return f"{name} was interrupted and stopped{at} with what it had. Fit it again to go on."
 
 
 # -- kinds of values ------------------------------------------------------------------------------
@@ -146,3 +182,29 @@ ESTIMATOR = thing(
 TAXONOMY = (
     thing("a linnaeus.Taxonomy", lambda v: hasattr(v, "leaf_numbers")) | choice("infer") | NONE
 )
+
+
+# -- the taxonomy ---------------------------------------------------------------------------------
+
+
+def settled(taxonomy: Any, y: Any) -> tuple[Taxonomy | None, Any]:
+    """What the parameter `taxonomy` means for labels; and these, understood where they had to be.
+
+    taxonomy : None, a taxonomy, or "infer"
+    """
+    if taxonomy is None or isinstance(taxonomy, Taxonomy):
+        return taxonomy, y
+    if not is_inferred(taxonomy):
+        raise UserError(
+            f"taxonomy is {shorten(taxonomy)}, of type {type(taxonomy).__name__}. Give a "
+            f"linnaeus.Taxonomy, 'infer' or None."
+        )
+    y = y if hasattr(y, "__len__") else list(y)
+    rows = read_paths(y).content.paths
+    made = Taxonomy.from_paths([path for row in rows for path in row])
+    return made, parse(y, made, paths=True)
+
+
+def is_inferred(taxonomy: Any) -> bool:
+    """Whether a taxonomy is to be made from the labels."""
+    return isinstance(taxonomy, str) and taxonomy == "infer"

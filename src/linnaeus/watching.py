@@ -27,6 +27,20 @@ class Watch:
         with self.lock:
             self.show([fit.line for fit in self.fits])
 
+    @contextmanager
+    def fit(self, name: str) -> Iterator[Fit]:
+        """A fit, shown and open to interrupts while this lasts."""
+        here = Fit(name, self)
+        token = FIT.set(here)
+        self.fits.append(here)
+        try:
+            self.tell()
+            yield here
+        finally:
+            self.fits.remove(here)
+            FIT.reset(token)
+            self.tell()
+
     def interrupt(self) -> bool:
         """Let the fits stop after their rounds; False if none runs, or all know already."""
         asked = [fit for fit in tuple(self.fits) if not fit.asked]  # no lock: a signal handler
@@ -51,43 +65,25 @@ class Fit:
         self.watch.tell()
 
 
-_WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
-_FIT: ContextVar[Fit | None] = ContextVar("fit", default=None)
-
-
-def current() -> Fit | None:
-    """The fit that runs here, if somebody watches."""
-    return _FIT.get()
+WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)  # who watches, if anybody
+FIT: ContextVar[Fit | None] = ContextVar("fit", default=None)  # what runs here, if watched
 
 
 @contextmanager
 def watched(show: Show) -> Iterator[Watch | None]:
     """Show the fits while this lasts; None where somebody watches already, who goes on to."""
-    if _WATCH.get() is not None:
+    if WATCH.get() is not None:
         yield None
         return
     watch = Watch(show)
-    token = _WATCH.set(watch)
+    token = WATCH.set(watch)
     try:
         yield watch
     finally:
-        _WATCH.reset(token)
+        WATCH.reset(token)
 
 
-@contextmanager
-def fit(name: str) -> Iterator[Fit | None]:
-    """A fit, for whoever watches; None where nobody does, or within another fit."""
-    watch = _WATCH.get()
-    if watch is None or _FIT.get() is not None:
-        yield None
-        return
-    here = Fit(name, watch)
-    token = _FIT.set(here)
-    watch.fits.append(here)
-    try:
-        watch.tell()
-        yield here
-    finally:
-        watch.fits.remove(here)
-        _FIT.reset(token)
-        watch.tell()
+def is_interrupted() -> bool:
+    """Whether the fit that runs here stops early because it was interrupted."""
+    fit = FIT.get()
+    return fit is not None and fit.stopped

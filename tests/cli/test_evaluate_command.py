@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,34 @@ def test_a_part_a_file_and_another_rule(linnaeus):
     assert found["rule"] == "argmax" and found["predicted_per_row"] == 1
     code, out, _ = linnaeus("evaluate", "m-texts", "texts")
     assert code == 0 and "micro F1" in out and "depth" in out
+
+
+def test_the_verdict_comes_first_with_baseline_and_intervals(linnaeus):
+    found = json.loads(linnaeus("evaluate", "m-texts", "texts", "--json")[1])
+    for name in ("micro_f1", "macro_f1", "hierarchical_f1", "zero_one_loss", "au_prc"):
+        low, high = found["intervals"][name]
+        assert 0 <= low <= high <= 1
+        assert low <= found[name] <= high or name == "macro_f1"  # small classes bend it
+    assert found["baseline"]["micro_f1"] < found["micro_f1"]
+    assert found["coverage"]["points"][-1]["kept"] == 1.0
+    code, out, _ = linnaeus("evaluate", "m-one", "one")
+    assert code == 0 and "of 20 rows get the right label" in out.splitlines()[0]
+    assert "Always answering" in out.splitlines()[0] and "always the same" in out
+    assert "min confidence" in out
+
+
+def test_rows_of_the_training_data_are_told(linnaeus):
+    code, out, err = linnaeus("evaluate", "m-texts", "texts", "--part", "train", "--json")
+    found = json.loads(out)["seen_in_training"]
+    assert code == 0 and found["rows"] == found["of"] == 60 and found["without"] is None
+    assert "60 of 60 rows were in the training data" in err
+    parts = (Path("texts", f"{part}.jsonl").read_text() for part in ("train", "test"))
+    Path("both.jsonl").write_text("".join(parts))
+    code, out, err = linnaeus("evaluate", "m-texts", "both.jsonl", "--json")
+    found = json.loads(out)["seen_in_training"]
+    assert 60 <= found["rows"] < found["of"] == 80
+    assert found["without"]["rows"] == 80 - found["rows"]
+    assert f"{found['rows']} of 80 rows were in the training data; without them" in err
 
 
 def test_sweep_and_plot(linnaeus, tmp_path):

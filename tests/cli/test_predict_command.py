@@ -194,6 +194,27 @@ def test_fields_that_come_late_and_types_are_kept(linnaeus, tmp_path):
     assert again[0]["labels"] == again[0]["labels_predicted"] == found[0]["labels"]
 
 
+def test_rows_below_the_confidence_are_marked_in_every_format(linnaeus, tmp_path):
+    asked = ("predict", "svm", "texts", "--min-confidence", "0.7", "-o")
+    code, out, _ = linnaeus(*asked, tmp_path / "a.jsonl")
+    marked = [(r["confidence"], r["review"]) for r in records(tmp_path / "a.jsonl")]
+    assert code == 0 and [sure < 0.7 for sure, _ in marked] == [review for _, review in marked]
+    assert f"{sum(review for _, review in marked)} rows are marked for review" in out
+    linnaeus(*asked, tmp_path / "a.csv")
+    with open(tmp_path / "a.csv") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [row["review"] == "true" for row in rows] == [review for _, review in marked]
+    assert float(rows[0]["confidence"]) == pytest.approx(marked[0][0], rel=1e-5)
+    pq = pytest.importorskip("pyarrow.parquet")
+    code, out, _ = linnaeus(*asked, tmp_path / "a.parquet", "--json")
+    assert json.loads(out)["review"] == sum(review for _, review in marked)
+    assert pq.read_table(tmp_path / "a.parquet").column("review").to_pylist() == [
+        review for _, review in marked
+    ]
+    code, _, err = linnaeus("predict", "svm", "texts", "--min-confidence", "7", "-o", "a.csv")
+    assert code and "--min-confidence" in err
+
+
 def test_tables_unlabelled_rows_and_other_rules(linnaeus, tmp_path):
     part = table(NEW)
     bare = type(part)([[] for _ in part.ids], part.ids, X=part.X, feature_names=part.feature_names)

@@ -76,6 +76,11 @@ def test_compare_and_tune(answer, folder):
     check("tune", answer("tune", folder, "-m", "svm", *grid))
 
 
+def test_check_and_split(answer, folder, tmp_path):
+    check("check", answer("check", folder))
+    check("split", answer("split", folder / "train.jsonl", "-o", tmp_path / "parts"))
+
+
 def test_demo(answer):
     check("demo", answer("demo", "-n", 50))
 

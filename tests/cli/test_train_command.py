@@ -40,12 +40,35 @@ def test_every_choice_is_explained(linnaeus, tmp_path):
     code, out, err = linnaeus("train", "several", "-o", tmp_path / "model")
     assert code == 0 and err == ""
     lines = {line.split()[0]: line for line in out.splitlines()}
-    assert "60 rows" in lines["Data"] and "4 classes in a tree of 6 nodes" in lines["Data"]
+    assert "60 rows" in lines["Data"] and "4 classes in a forest of 6 nodes" in lines["Data"]
     assert "words: the examples are texts" in lines["Features"]
-    assert "svm" in lines["Method"] and "duality gap" in lines["Method"]
-    assert "micro-F1" in lines["Rule"] and "held-out scores" in lines["Rule"]
+    assert "held-out rows of your data: hierarchical F1" in lines["Method"]
+    assert "; next " in lines["Method"]
+    assert "hierarchical F1" in lines["Rule"] and "held-out scores" in lines["Rule"]
     assert "linnaeus evaluate" in lines["Next:"]
     assert load(tmp_path / "model").predict(["purr mew"]) == [["cat"]]
+
+
+def test_the_valid_part_decides_and_is_learned_from(linnaeus, tmp_path):
+    write_folder(tmp_path / "data")
+    write_jsonl(stories(20, seed=2), tmp_path / "data" / "valid.jsonl")
+    for options, rows, held_out in (((), 80, 20), (("--no-valid",), 60, 60)):
+        target = tmp_path / f"model{rows}"
+        options = ("-m", "svm", "--json", *options)
+        code, out, _ = linnaeus("train", tmp_path / "data", "-o", target, *options)
+        assert code == 0 and json.loads(out)["data"]["rows"] == rows
+        assert load(target).held_out.rows.size == held_out
+    tuned = ("tune", tmp_path / "data", "-m", "svm", "-g", "C=1", "--json")
+    assert [json.loads(linnaeus(*tuned, *more)[1])["folds"] for more in ((), ("--no-valid",))] == [
+        1, 3,
+    ]  # fmt: skip
+
+
+def test_without_a_budget_nothing_is_tried(linnaeus, tmp_path):
+    code, out, _ = linnaeus("train", "one", "-o", tmp_path / "model", "--budget", "0")
+    assert code == 0 and "msvm: best mean rank" in out
+    code, _, err = linnaeus("train", "one", "-o", tmp_path / "model", "--budget", "-1")
+    assert code == 1 and "--budget" in err
 
 
 def test_options_reach_the_model(linnaeus, tmp_path):
@@ -59,7 +82,7 @@ def test_options_reach_the_model(linnaeus, tmp_path):
     assert (model.estimator.C, model.estimator.loss, model.rule_name) == (
         10, "squared_hinge", "rcut",
     )  # fmt: skip
-    assert tuple(model.features.ngram_range) == (2, 3) and model.features.analyzer == "char"
+    assert tuple(model.features.ngram_range) == (2, 3) and model.features.analyzer == "letters"
 
 
 def test_a_file_beside_its_taxonomy_and_a_table(linnaeus, tmp_path):
@@ -153,14 +176,14 @@ def test_a_target_is_refused_before_any_work(linnaeus, monkeypatch, target, mess
     def read(*_, **__):
         raise AssertionError("the data were read")
 
-    monkeypatch.setattr("linnaeus.io.read_training", read)
+    monkeypatch.setattr("linnaeus.workflow.training.read_parts", read)
     code, _, err = linnaeus("train", "several", "-o", target)
     assert code == 1 and message in " ".join(err.split())
 
 
 def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
     target = tmp_path / "model"
-    assert linnaeus("train", "several", "-o", target)[0] == 0
+    assert linnaeus("train", "several", "-o", target, "--budget", "0")[0] == 0
     before = {file.name: file.read_bytes() for file in target.iterdir()}
 
     def interrupt(*_, **__):

@@ -18,8 +18,8 @@ from linnaeus.decisions import (
     Threshold,
     ideal_cuts,
 )
-from linnaeus.decisions.top import top_columns, top_mask
 from linnaeus.errors import UserError
+from linnaeus.inference.rows import top_columns, top_mask
 
 
 @st.composite
@@ -119,6 +119,50 @@ def test_scut_thresholds_lie_midway_and_fall_back():
     assert best.thresholds_.tolist() == [1.5, 3.0, 3.0]
     with pytest.raises(UserError, match=r"fallback='zero' is not known. Use 'inf' or 'best'"):
         SCut(fallback="zero").fit_scores(scores, Y)
+
+
+@given(scored(min_labels=2))
+def test_the_common_threshold_has_the_best_pooled_f1(problem):
+    scores, Y = problem
+    rule = SCut(shrink="all").fit_scores(scores, Y)
+    assert len(set(rule.thresholds_)) == 1
+    best = [f1_score(Y, scores >= t, average="micro", zero_division=0.0) for t in np.unique(scores)]
+    ours = f1_score(Y, rule.decide(scores).toarray(), average="micro", zero_division=0.0)
+    assert_allclose(ours, max(best))
+
+
+def test_thresholds_of_few_examples_shrink_towards_the_common_one():
+    rng = np.random.default_rng(0)
+    Y = np.zeros((200, 3), dtype=int)
+    Y[:100, 0] = Y[:2, 1] = 1  # 100 examples, 2, none
+    scores = rng.normal(size=Y.shape) + 2 * Y
+    scores[:, 1] -= 5  # so that its own threshold is very low
+    own, common = (SCut(shrink=s).fit_scores(scores, Y).thresholds_ for s in (0.0, "all"))
+    for m in (1.0, 10.0):
+        found = SCut(shrink=m).fit_scores(scores, Y).thresholds_
+        n = np.array([100, 2])
+        assert_allclose(found[:2], (n * own[:2] + m * common[:2]) / (n + m))
+        assert found[2] == common[2]
+    never = SCut(shrink=10.0, floor=2.0).fit_scores(scores, Y).thresholds_
+    assert never.tolist() == [np.inf, np.inf, common[0]]  # the fallback says never
+
+
+def test_labels_far_down_their_row_stay_off():
+    """A rare label with a low threshold of its own, which has rank 5 in a row."""
+    rng = np.random.default_rng(1)
+    Y = np.zeros((60, 6), dtype=int)
+    Y[np.arange(60), rng.integers(0, 5, 60)] = 1
+    Y[:12, 5] = 1
+    scores = 2.0 * Y + 0.1 * rng.normal(size=Y.shape)
+    scores[:, 5] = Y[:, 5] - 5.0
+    row = np.array([[0.1, 0.2, 0.3, 0.4, -9.0, -4.0]])
+    assert SCut().fit_scores(scores, Y).decide(row).toarray()[0, 5] == 1
+    guarded = SCut(top_k="fit").fit_scores(scores, Y)
+    assert guarded.top_k_ == 3  # twice 72 labels in 60 rows
+    assert guarded.decide(row).nnz == 0
+    filled = SCut(top_k="fit", at_least_one=True).fit_scores(scores, Y)
+    assert filled.decide(row).toarray().tolist() == [[0, 0, 0, 1, 0, 0]]
+    assert SCut(top_k=5).fit_scores(scores, Y).decide(row).toarray()[0, 5] == 1
 
 
 def test_scut_separates_neighbouring_floats():
@@ -297,7 +341,7 @@ def test_bad_scores_are_refused(rule):
         rule.decide(scores[:, 1:])
     with pytest.raises(UserError, match=r"60 rows of scores and 59 label sets"):
         rule.fit_scores(scores, Y[1:])
-    with pytest.raises(UserError, match=r"scores have 6 columns, but there are 7 labels"):
+    with pytest.raises(UserError, match=r"scores have 6 columns, but Y_true has 7 labels"):
         rule.fit_scores(scores[:, 1:], Y)
     if rule._learns():
         with pytest.raises(UserError, match=r"label 2 in row 5 is nan"):

@@ -48,7 +48,6 @@ OTHERS = {
 
 @pytest.mark.parametrize("make_y", [np.asarray, sp.csr_array, sp.csr_matrix])
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.filterwarnings("ignore:.*gives probabilities")
 def test_other_classifiers_with_dense_and_sparse_indicators(name, make_y):
     for rule in (RCut, SCut):
         model = rule(OTHERS[name](), cv=2, random_state=0).fit(X, make_y(Y))
@@ -79,6 +78,7 @@ def test_columns_of_one_label_per_row():
     assert_array_equal(two.predict(X_ONE), two.classes_[(d > 0).astype(int)])
 
 
+@pytest.mark.filterwarnings("ignore:The 4 columns of the label indicator have no names")
 def test_columns_of_label_sets():
     model = RCut(FlatSVM(TAX, random_state=0), TAX, cv=2, random_state=0).fit(X, NODES)
     scores = model.class_scores(X)

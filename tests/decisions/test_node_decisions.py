@@ -176,7 +176,10 @@ def test_probability_models_are_centred_or_warned_about():
     assert_array_equal(rule.predict(X), expected)
     for warned in (TopDownConsistent, Threshold):
         with pytest.warns(UserWarning, match=r"gives probabilities.*Use threshold=0.5"):
-            warned(DecisionTreeClassifier(), taxonomy=TREE).fit(X, Y)
+            warned(DecisionTreeClassifier(), taxonomy=TREE, threshold=0).fit(X, Y)
+        tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+        by_half = warned(tree, taxonomy=TREE, threshold=0.5).fit(X, Y).predict(X)
+        assert_array_equal(warned(tree, taxonomy=TREE).fit(X, Y).predict(X), by_half)
 
 
 def test_argmax_among_leaves():

@@ -37,7 +37,7 @@ from linnaeus.decisions.rules import (
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.io import read_collection
-from linnaeus.metrics import evaluate
+from linnaeus.metrics import counts, evaluate
 from strategies import edge_lists
 
 TREE = Taxonomy.from_edges([("a", "b"), ("a", "c"), ("c", "d"), ("c", "e"), ("x", "y"), ("x", "z")])
@@ -166,7 +166,7 @@ def test_numbers_among_names(form):
 
 def test_names_and_advice():
     assert list(RULES) == [
-        "argmax", "zero", "rcut", "scut", "instance", "set-size", "closed", "consistent"
+        "argmax", "zero", "rcut", "common", "scut", "instance", "set-size", "closed", "consistent"
     ]  # fmt: skip
     for name, info in RULES.items():
         rule = make_rule(name, TREE)
@@ -195,6 +195,30 @@ def test_what_suits_the_scores():
     wide = Taxonomy.flat(range(150))
     S = np.random.default_rng(0).normal(size=(20, 150))
     assert fit_rule("set-size", S, [[1], [2]] * 10, wide, wide.nodes).top_k == 20
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("closed", [False, True])
+def test_no_row_stays_empty_where_every_row_had_a_label(name, closed):
+    columns = TREE.nodes if closed else None
+    scores, Y, columns = problem(TREE, empty=0.0, columns=columns)
+    scores = scores - 3.0  # so that nothing is above 0
+    rule = fit_rule(name, scores, Y, TREE, columns, closed=closed)
+    low = np.full((2, len(columns)), -9.0) + np.eye(2, len(columns))
+    assert (np.diff(node_sets(rule, low, TREE).indptr) > 0).all()
+    some, Z, _ = problem(TREE, empty=0.5, columns=columns)
+    if "at_least_one" in make_rule(name, TREE).get_params():
+        assert not fit_rule(name, some, Z, TREE, columns, closed=closed).at_least_one
+
+
+def test_a_row_left_empty_counts_as_a_wrong_answer():
+    tax = Taxonomy.flat(["a", "b"])
+    Y = [["a"], ["a"], ["b"], ["b"], []]
+    counted = counts.Truth.of(tax, tax.encode(Y)).counts(tax.encode([["a"], [], ["b"], ["a"], []]))
+    assert counted["empty"] == 1
+    values = counts.measure(tax, counted)  # TP 2, FP 1, FN 2; 3 labels in 4 rows but the empty one
+    assert_allclose(values["hierarchical_f1"], 4 / 7)
+    assert_allclose(values["answered_f1"], 4 / (7 + 3 / 4))
 
 
 def test_closed_truth_counts_as_the_same_labels():
@@ -297,7 +321,7 @@ def test_what_is_learnt_from_noise_does_not_pass():
     seen = fit_rule("scut", scores, Y, tax, tax.nodes)
     flattered = evaluate(Y, node_sets(seen, scores, tax), tax)["micro_f1"]
     honest = choose_rule(scores, Y, tax, tax.nodes, candidates=["scut"]).table[0]["micro_f1"]
-    assert flattered > 1.5 * honest
+    assert flattered > 1.2 * honest
 
 
 def test_ties_go_to_the_simpler_rule():
@@ -307,7 +331,7 @@ def test_ties_go_to_the_simpler_rule():
     choice = choose_rule(scores, Y, tax, tax.nodes)
     assert choice.name == "argmax" and isinstance(choice.rule, Argmax)
     assert choice.why == (
-        "argmax: best micro-F1 1.000 on held-out scores (zero 1.000, rcut 1.000, scut 1.000)"
+        "argmax: best micro-F1 1.000 on held-out scores (zero 1.000, rcut 1.000, common 1.000)"
     )
     own = choose_rule(scores, Y, tax, tax.nodes, extra={"own": Y})
     assert own.name == "own" and own.rule is None

@@ -90,7 +90,6 @@ def test_prefit_uses_the_data_as_held_out():
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore:.*gives probabilities")
 def test_models_with_probabilities_only(rule, estimator):
     model = rule(estimator, cv=3, random_state=0).fit(X, Y)
     scores = model.decision_function(X)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
+from sklearn.base import clone
 
 import linnaeus
 from linnaeus import Taxonomy, decisions
@@ -160,7 +161,15 @@ def fitted(name):
             warnings.simplefilter("ignore")  # of short chains and few rounds
             model.fit(X, y)
         known = {"n_classes": len(model.classes_), "n_features": model.n_features_in_}
-        yield model, sizes | known | {"fit_intercept": int(model.fit_intercept)}
+        sizes = sizes | {"fit_intercept": int(model.fit_intercept)}
+        yield model, sizes | known
+        goes_on = inspect.signature(getattr(model, "partial_fit", model.fit)).parameters
+        if "only" in goes_on and way.get("inference", "map") == "map":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                more = clone(model).fit(X, y)
+                more.partial_fit(X, y, only=[model.coef_names_.tolist()[0]])
+            yield more, sizes | known | {"n_samples": 2 * len(ROWS)}
 
 
 def of_kind(value, kind, sizes):

@@ -46,7 +46,7 @@ def test_every_fit_tells_of_its_rounds(kind):
 
 def test_nothing_is_said_where_nobody_watches(capsys):
     FlatSVM(TAX).fit(*examples())
-    assert watching.current() is None
+    assert watching.FIT.get() is None
     assert capsys.readouterr() == ("", "")
 
 
@@ -157,7 +157,7 @@ def test_a_second_interrupt_raises_at_once(painted):
     with pytest.raises(KeyboardInterrupt), linnaeus.progress():
         slow(FlatSVM).fit(X, y)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert watching.current() is None
+    assert watching.FIT.get() is None
 
 
 def test_an_interrupt_between_fits_raises(painted):
@@ -236,7 +236,7 @@ def test_a_terminal_shows_lines_and_leaves_none(monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "200")
-    with linnaeus.progress(), watching.fit("Something") as fit:
+    with linnaeus.progress(), watching.WATCH.get().fit("Something") as fit:
         fit.say(3, 10, {"seconds": 1.0, "gap": 0.25})
         time.sleep(0.3)
     assert "Something: round 3 of at most 10, gap 0.25, 0 s" in screen.getvalue()

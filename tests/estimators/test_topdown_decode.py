@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from topdown_problems import DAG, DECODES, TREE, label_sets, local_scores, points, sigmoid
 
 from linnaeus.estimators.topdown import TopDown
-from linnaeus.inference.repair import repair
+from linnaeus.inference import repair
 
 
 def test_probabilities_of_one_label_are_a_walk_down():

@@ -13,7 +13,7 @@ from topdown_problems import DAG, DECODES, TREE, label_sets, points
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators import _topdown_stop as stopping
+from linnaeus.estimators import _topdown_decode as stopping
 from linnaeus.estimators._topdown_decode import Decoder
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.inference.paths import along, families

@@ -5,9 +5,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from comparisons import made_up, small_taxonomy
-from linnaeus.experiments import draw_figures, evaluation_verdict, paired_pvalue, verdict
+from linnaeus.experiments import (
+    area_interval,
+    draw_figures,
+    evaluation_verdict,
+    paired_pvalue,
+    verdict,
+)
 from linnaeus.experiments.method_result import FIGURES
-from linnaeus.metrics import evaluate
+from linnaeus.metrics import au_prc, evaluate
 from linnaeus.metrics.inputs import Pair
 
 
@@ -78,3 +84,15 @@ def test_verdicts_say_what_was_counted(comparison):
     right = round(report["micro_f1"] * 80)
     assert said.startswith(f"{right} of 80 rows get the right label")
     assert f"would get {comparison.baseline.right} of 80 right" in said
+
+
+def test_the_interval_of_the_area_holds_it_and_is_that_of_exact_draws(comparison):
+    tax, rng = small_taxonomy(), np.random.default_rng(0)
+    scores = comparison.truth[:, tax.leaf_numbers].toarray() + rng.normal(size=(80, 6))
+    low, high = area_interval(comparison.truth, scores, tax, tax.leaves)
+    assert low < au_prc(comparison.truth, scores, tax) < high
+    exact = []
+    for _ in range(300):
+        rows = rng.integers(80, size=80)
+        exact.append(au_prc(comparison.truth[rows], scores[rows], tax))
+    assert_allclose([low, high], np.quantile(exact, [0.025, 0.975]), atol=0.03)

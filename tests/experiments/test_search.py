@@ -8,9 +8,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.decisions.rules import choose_rule
-from linnaeus.experiments.search import RulesToJudge, fit_path, quiet_convergence, unconverged
+from linnaeus.experiments.search import fit_path
 from linnaeus.metrics import evaluate
 from linnaeus.model import make_features
+from linnaeus.model.judging import RulesToJudge, quiet_convergence, unconverged
 from linnaeus.model.methods import make
 from linnaeus.model.training import TrainingLabels
 from linnaeus.splits import k_folds

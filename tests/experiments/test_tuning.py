@@ -174,9 +174,20 @@ def test_the_model_is_the_one_that_train_makes_and_keeps_the_table(tmp_path):
 
 def test_rows_with_one_label_are_judged_by_the_methods_own_predictions():
     one = Part([labels[:1] for labels in NEWS.train.labels], NEWS.train.ids, NEWS.train.texts)
-    found = tune(one, NEWS.taxonomy, grid={"C": [1, 10]}, folds=1)
+    found = tune(one, NEWS.taxonomy, grid={"C": [1, 10]}, folds=1, budget=0)
     assert found.method == "msvm" and found.folds == 1 and found.best["error"] is None
     assert {row["rule"] for row in found.table} == {"own"} and found.model.rule_name == "own"
+
+
+def test_without_a_method_the_best_of_those_that_train_tries_is_tuned():
+    found = tune(NEWS.train, NEWS.taxonomy, grid={"C": [1, 10]}, folds=1, with_model=False)
+    by_train = train(NEWS.train, NEWS.taxonomy, folds=1).about
+    assert found.method == by_train["method"] and "held-out rows of your data" in found.why
+    assert "C" not in found.parameters and {row["C"] for row in found.table} == {1.0, 10.0}
+    hinge = tune(
+        NEWS.train, NEWS.taxonomy, grid={"loss": ["hinge"]}, folds=1, with_model=False
+    )  # fmt: skip
+    assert hinge.best["parameters"] == {"loss": "hinge"}  # only methods that have it are tried
 
 
 def test_tables_and_methods_without_C():

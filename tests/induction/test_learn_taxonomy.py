@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 
 from linnaeus import FlatSVM, Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.induction import average_links, distances, learn_taxonomy
+from linnaeus.induction import average_links, classes, learn_taxonomy
 from linnaeus.kernels import LinearKernel
 
 COLOURS = ["red", "green", "blue"]
@@ -148,12 +148,12 @@ def test_distances_by_inner_products_are_the_same(monkeypatch):
     X, _ = planted()
     told = []
     for C in (X, sp.csr_array(X)):
-        monkeypatch.setattr(distances, "DIRECT", 0)
-        monkeypatch.setattr(distances, "BLOCK", 200)
-        assert_allclose(distances.of_points(C, lambda *a: told.append(a)), pdist(X), rtol=1e-9)
+        monkeypatch.setattr(classes, "DIRECT", 0)
+        monkeypatch.setattr(classes, "BLOCK", 200)
+        assert_allclose(classes.of_points(C, lambda *a: told.append(a)), pdist(X), rtol=1e-9)
     assert told[-1] == (len(X), len(X)) and len(told) > 20
     twice = np.vstack([X, X])
-    equal = distances.of_points(twice).reshape(-1)
+    equal = classes.of_points(twice).reshape(-1)
     assert (equal == 0).sum() == len(X)
 
 

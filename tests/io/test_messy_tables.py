@@ -227,6 +227,13 @@ def test_the_separator_is_named_where_labels_are_refused(folder):
         read_collection(at)
 
 
+def test_a_table_without_a_header_is_refused(folder):
+    for tree in (TREE, None):
+        at = folder({"train.csv": table(ROWS[1:] * 2, ROWS[1]).replace("Big dogs", "Cats")}, tree)
+        with pytest.raises(FormatError, match="line 1: .*seems to be a row, not a header: 'Cats'"):
+            read_collection(at, options=ReadOptions(labels="Cats"))
+
+
 def test_options_are_checked():
     with pytest.raises(UserError, match="delimiter is ';;'"):
         ReadOptions(delimiter=";;")

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from linnaeus import (
     FlatSVM,
@@ -36,7 +37,7 @@ ONE = [["cat"], ["dog"], ["oak"], ["dog"], ["cat"], ["oak"], ["dog"], ["oak"]]
 SEVERAL = [["cat"], ["dog", "oak"], ["oak"], [], ["cat", "oak"], ["oak"], ["dog"], ["cat", "dog"]]
 N = len(ONE)
 X = np.random.default_rng(0).normal(size=(N, 4))
-SCORES = np.random.default_rng(1).random((N, len(TAX.leaves)))
+SCORES = pd.DataFrame(np.random.default_rng(1).random((N, 3)), columns=TAX.leaves)
 HALVES = [(np.arange(4, N), np.arange(4)), (np.arange(4), np.arange(4, N))]
 COLUMNS = ["oak", "animal", "dog", "plant", "cat"]
 
@@ -584,3 +585,15 @@ def test_nothing_of_the_caller_changes():
     lists = [["dog", "cat"], ["oak"]]
     TAX.encode(lists)
     assert lists == [["dog", "cat"], ["oak"]]
+
+
+def test_an_indicator_of_leaves_says_in_which_order_it_was_read():
+    rows = [["oak"], ["cat", "dog"]]
+    tax = TAX.renamed({"cat": "zebra"})  # the leaves are no longer sorted
+    known = MultiLabelBinarizer().fit([["oak", "zebra", "dog"]])
+    Y = known.transform([["oak"], ["zebra", "dog"]])
+    with pytest.warns(UserWarning, match=r"order of the taxonomy: 'zebra', 'dog', 'oak'.*classes="):
+        tax.encode(Y)
+    expected = tax.encode([["oak"], ["zebra", "dog"]]).toarray()
+    assert (tax.encode(Y, classes=known.classes_).toarray() == expected).all()
+    assert (TAX.encode(bits(rows, TAX.leaves)).toarray() == TAX.encode(rows).toarray()).all()

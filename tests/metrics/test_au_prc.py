@@ -130,7 +130,7 @@ def test_a_report_leaves_out_what_the_literature_does():
 def test_a_node_called_root_inside_the_taxonomy_counts():
     tax = Taxonomy.from_edges([("plant", "root"), ("plant", "leaf"), ("animal", "leg")])
     rng = np.random.default_rng(0)
-    y, S = rng.choice(tax.leaves, 20), rng.normal(size=(20, 3))
+    y, S = rng.choice(tax.leaves, (20, 1)).tolist(), rng.normal(size=(20, 3))
     assert np.isclose(metrics.evaluate(y, y, tax, S)["au_prc"], metrics.au_prc(y, S, tax))
 
 

@@ -64,7 +64,8 @@ def test_a_scorer_is_its_metric_by_names_and_losses_are_negated(name):
     if name in OF_SETS:
         expected = metric(y[40:], fitted.predict(X[40:]), TAX)
     else:
-        expected = metric(y[40:], by_name(fitted, X[40:], LEAVES), TAX)
+        expected = metric(y[40:], fitted.decision_function(X[40:]), TAX)
+        assert expected == metric([[v] for v in y[40:]], by_name(fitted, X[40:], LEAVES), TAX)
     sign = -1 if name.endswith("loss") else 1
     assert scorer(name, TAX)(fitted, X[40:], y[40:]) == sign * expected
     assert (expected == 0) or sign * scorer(name, TAX)(fitted, X[40:], y[40:]) > 0

@@ -134,13 +134,13 @@ def test_the_rule_in_use_is_marked():
     report = evaluate(Y, sets, TREE)
     found = sweep(Y, scores, TREE, classes=names, decided=sets)
     agrees(found.decided, report)
-    assert found.decided == operating_point(report)
+    assert found.decided == operating_point(Y, report, TREE) == operating_point(Y, sets, TREE)
     assert sweep(Y, scores, TREE, classes=names, decided=report).decided == found.decided
     text = str(found)
     assert text.splitlines()[-5].startswith("rule in use")
     assert f"{report['hierarchical_f1']:.3f}" in text.splitlines()[-5]
-    with pytest.raises(UserError, match=r"Label sets need the taxonomy and the truth. Give both"):
-        operating_point(sets)
+    with pytest.raises(UserError, match=r"needs a taxonomy"):
+        operating_point(Y, sets, None)
 
 
 def test_text_and_dict():

@@ -82,7 +82,7 @@ def test_methods_that_do_not_decide_predict_all_scores_above_0(method):
 
 
 def test_the_method_is_chosen_by_the_data():
-    one, several = train(stories(several=False), TREE), train(stories(), TREE)
+    one, several = (train(stories(several=s), TREE, budget=0) for s in (False, True))
     assert (one.about["method"], one.rule_name) == ("msvm", "own")
     assert several.about["method"] == "svm" and several.rule_name in RULES
     assert "one label" in one.about["why"] and "several labels" in several.about["why"]

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from linnaeus import RecursiveSVM, Taxonomy
-from linnaeus.solvers.numerics import block_elimination
+from linnaeus.solvers.numerics import elimination
 from linnaeus.solvers.recursive import rr_svm_dual, rr_svm_newton
 from linnaeus.solvers.recursive.alternation import Structure
 
@@ -124,7 +124,7 @@ def test_any_start_and_rounded_weights(squared):
 def test_blocks_are_solved_as_one_matrix():
     rng = np.random.default_rng(0)
     pattern = np.array([[4, 1, 0, 1], [1, 5, 1, 0], [0, 1, 6, 1], [1, 0, 1, 5.0]])
-    blocks = block_elimination.Blocks.of(sp.csr_array(pattern), 3)
+    blocks = elimination.Blocks.of(sp.csr_array(pattern), 3)
     whole = np.kron(pattern, np.eye(3))
     part = rng.normal(size=(3, 3))
     part = part @ part.T / 10
@@ -133,14 +133,14 @@ def test_blocks_are_solved_as_one_matrix():
         for a, b in {(v, u), (u, v)}:
             whole[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] += part
     right = rng.normal(size=(4, 3))
-    x = block_elimination.eliminated(blocks)(right)
+    x = elimination.eliminated(blocks)(right)
     assert_allclose(whole @ x.ravel(), right.ravel(), atol=1e-10)
 
 
 def test_a_tree_needs_no_further_blocks():
     chain = sp.csr_array(np.diag(np.full(6, 2.0)) + np.diag([1] * 5, 1) + np.diag([1] * 5, -1))
-    assert block_elimination.n_products(chain) == 6 + 5 * 2
-    assert block_elimination.n_products(sp.csr_array(np.ones((3, 3)))) == (1 + 5) + (1 + 2) + 1
+    assert elimination.n_products(chain) == 6 + 5 * 2
+    assert elimination.n_products(sp.csr_array(np.ones((3, 3)))) == (1 + 5) + (1 + 2) + 1
 
 
 def test_work_is_refused_where_memory_would_not_do():

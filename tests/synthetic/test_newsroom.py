@@ -10,8 +10,8 @@ import pytest
 
 from linnaeus.errors import UserError
 from linnaeus.synthetic import newsroom, newsroom_taxonomy
-from linnaeus.synthetic.newsroom_taxonomy import material
 from linnaeus.synthetic.newsroom_writer import (
+    material,
     named,
     patterns,
     vocabulary,

@@ -65,8 +65,11 @@ def tell_of_compiling(arguments: Sequence[str]) -> None:
 def progress(quiet: bool) -> Iterator[Step]:
     """A bar on standard error, moved by ``step(what, done, total)``; gone when the work is.
 
-    Behind it stands what the last round of a fit has reached.
+    Behind it stands what the last round of a fit has reached. Where nobody looks there is none.
     """
+    if quiet or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -78,7 +81,6 @@ def progress(quiet: bool) -> Iterator[Step]:
         TextColumn("{task.fields[fit]}"),
         console=Console(stderr=True),
         transient=True,
-        disable=quiet or not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=None, fit="")
 
@@ -92,6 +94,9 @@ def progress(quiet: bool) -> Iterator[Step]:
 @contextmanager
 def rate(quiet: bool, total: int | None) -> Iterator[Callable[[int, float], None]]:
     """A bar of rows on standard error with their rate, and the time that is left if known."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda rows, seconds: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -102,7 +107,6 @@ def rate(quiet: bool, total: int | None) -> Iterator[Callable[[int, float], None
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=quiet or not sys.stderr.isatty(),
     ) as bar:
         task = bar.add_task("", total=total, rate=0.0)
 

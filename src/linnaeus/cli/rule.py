@@ -44,10 +44,10 @@ def _present(rows: list[dict[str, object]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("", "rule", "micro F1", "macro F1", "labels a row", "what it does"):
+    for column in ("", "rule", "hierarchical F1", "micro F1", "labels a row", "what it does"):
         table.add_column(column, overflow="fold")
     for row in rows:
-        values = [_number(row.get(k)) for k in ("micro_f1", "macro_f1", "labels_per_row")]
+        values = [_number(row.get(k)) for k in ("hierarchical_f1", "micro_f1", "labels_per_row")]
         table.add_row("→" if row["chosen"] else "", str(row["rule"]), *values, str(row["advice"]))
     Console(highlight=False).print(table)
 

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from linnaeus.cli.options import (
+    Budget,
     Data,
     FeatureParameters,
     Features,
     Jobs,
     Json,
     Method,
+    NoValid,
     Parameters,
     Quiet,
     Seed,
@@ -37,6 +39,8 @@ def train(
     feature: FeatureParameters = None,
     rule: Annotated[str, option("train.rule")] = "auto",
     folds: Annotated[int | None, option("train.folds")] = None,
+    budget: Budget = 60,
+    no_valid: NoValid = False,
     taxonomy: TaxonomyFile = None,
     skip_bad: SkipBad = False,
     json: Json = False,
@@ -47,8 +51,10 @@ def train(
 ) -> None:
     """Learn from the training part of DATA and write a model.
 
-    linnaeus picks features, method and decision rule from your data and explains each choice:
-    [bold]linnaeus train DATA -o model[/bold]
+    linnaeus tries some methods and decision rules on held-out rows of your data, takes the best,
+    and explains each choice: [bold]linnaeus train DATA -o model[/bold]
+    The held-out rows are those of the valid part, if there is one, else folds. The model learns
+    from all of them in the end.
 
     Or choose yourself:
     [bold]linnaeus train DATA -o model --method rr-svm -p C=10 -f ngram_range=[1,2] --rule scut
@@ -62,7 +68,8 @@ def train(
         done = workflow.train(
             data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
             features=features, feature_parameters=parse_parameters(feature), rule=rule,
-            folds=folds, skip_bad=skip_bad, options=options, seed=seed, jobs=jobs, step=step,
+            folds=folds, valid=not no_valid, budget=budget, skip_bad=skip_bad, options=options,
+            seed=seed, jobs=jobs, step=step,
         )  # fmt: skip
     print_skipped(done.skipped)
     if not (quiet or json):
@@ -78,6 +85,7 @@ def present(done: Trained) -> None:
     from rich.console import Console
     from rich.markup import escape
 
+    from linnaeus.model.methods import setting_text
     from linnaeus.taxonomy.diagnose import shape_of
 
     console = Console(highlight=False, soft_wrap=True)
@@ -94,7 +102,8 @@ def present(done: Trained) -> None:
             f"copies stay together"
         )
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
-    line(console, "Method", about["method"], f"{about['why']}{_gap(about['certificate'])}")
+    method = setting_text(about["method"], about["parameters"])
+    line(console, "Method", method, f"{about['why']}{_gap(about['certificate'])}")
     rule = about["rule"]
     line(console, "Rule", rule["name"], rule["why"].removeprefix(f"{rule['name']}: "))
     seconds = ", ".join(f"{what} {t:.1f} s" for what, t in done.seconds.items())

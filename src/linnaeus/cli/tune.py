@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from linnaeus.cli.options import (
+    Budget,
     Data,
     FeatureParameters,
     Features,
     Jobs,
     Json,
     Method,
+    NoValid,
     Parameters,
     Quiet,
     Seed,
@@ -40,6 +42,8 @@ def tune(
     exhaustive: Annotated[bool, option("tune.exhaustive")] = False,
     metric: Annotated[str, option("tune.metric")] = "micro_f1",
     folds: Annotated[int, option("tune.folds")] = 3,
+    budget: Budget = 60,
+    no_valid: NoValid = False,
     parameter: Parameters = None,
     features: Features = "auto",
     feature: FeatureParameters = None,
@@ -57,7 +61,8 @@ def tune(
 
     [bold]linnaeus tune DATA -o model --method svm --jobs 4[/bold] tries values of C and of the
     loss, then options of the features one after the other, with every decision rule, and trains a
-    model with the best. What -p and -f fix is not searched.
+    model with the best. What -p and -f fix is not searched. Without --method the methods that
+    linnaeus train tries come first, and the best of them is tuned.
 
     Ctrl-C does no harm: the same command goes on where it was stopped. The best of many settings
     looks a little better than it is; judge the model by other rows, with linnaeus evaluate.
@@ -71,9 +76,9 @@ def tune(
             data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
             features=features, feature_parameters=parse_parameters(feature),
             grid=parse_grid(grid) if grid else None, exhaustive=exhaustive, metric=metric,
-            folds=folds, journal=journal, fresh=fresh, skip_bad=skip_bad,
-            options=options, seed=seed, jobs=jobs,
-            step=step, note=None if silent else _note,
+            folds=folds, valid=not no_valid, budget=budget, journal=journal, fresh=fresh,
+            skip_bad=skip_bad, options=options, seed=seed, jobs=jobs, step=step,
+            note=None if silent else _note,
         )  # fmt: skip
     print_skipped(found.skipped)
     if not (quiet or json):

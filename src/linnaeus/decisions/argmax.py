@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.top import top_mask
 from linnaeus.errors import UserError
-from linnaeus.inference.rows import FloatArray
+from linnaeus.inference.rows import FloatArray, top_mask
 from linnaeus.parameters import Limits, choice
 from linnaeus.taxonomy import Taxonomy
 

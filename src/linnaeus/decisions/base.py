@@ -29,12 +29,30 @@ from linnaeus import storage
 from linnaeus.decisions import scoring
 from linnaeus.decisions.columns import Columns, halved
 from linnaeus.errors import UserError, shorten
-from linnaeus.fitting import fitting
 from linnaeus.inference import rows
-from linnaeus.labels import Form, Labels, moved, name_array, parse, plain_names
-from linnaeus.parameters import ESTIMATOR, NONE, SEED, TAXONOMY, Limits, check_parameters
+from linnaeus.labels import (
+    Form,
+    Labels,
+    bare_names,
+    moved,
+    name_array,
+    names_of,
+    noting,
+    parse,
+    plain_names,
+)
+from linnaeus.parameters import (
+    ESTIMATOR,
+    NONE,
+    SEED,
+    TAXONOMY,
+    Limits,
+    check_parameters,
+    fitting,
+    is_inferred,
+    settled,
+)
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 from linnaeus.taxonomy.labelsets import same_sets
 
 BoolArray = npt.NDArray[np.bool_]
@@ -202,9 +220,8 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Y : array-like, sparse matrix or list of lists
             True label sets, in any form of `linnaeus.labels`.
         columns : iterable or None, default=None
-            The label of each column of the scores, with a taxonomy some of its nodes. None: the
-            columns of an indicator `Y`, the sorted labels of a one-dimensional `Y`, or the nodes
-            or the leaves of the taxonomy.
+            The label of each column of the scores, with a taxonomy some of its nodes. None: as
+            metrics read them, see `linnaeus.labels.columns`.
 
         Returns
         -------
@@ -220,13 +237,10 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
                 f"There are {matrix.shape[0]} rows of scores and {indicator.shape[0]} label sets. "
                 f"Give one label set per row."
             )
-        n_columns = matrix.shape[1]
-        self._remember(
-            form,
-            self._columns_of(n_columns, form)
-            if columns is None
-            else checked_columns(columns, n_columns, self._known()),
-        )
+        columns = names_of(scores, self.taxonomy_) if columns is None else columns
+        if columns is None:
+            columns = bare_names(matrix.shape[1], given, self.taxonomy_)
+        self._remember(form, checked_columns(columns, matrix.shape[1], self.taxonomy_))
         if self._learns():
             self._learn(self._checked(matrix), self._truth(form, indicator))
         return self
@@ -299,20 +313,17 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
         return at, found.scores[::-1][last]
 
-    def _columns_of(self, n_columns: int, form: Form | None) -> tuple[Any, ...]:
-        """The labels of the columns of a bare score matrix."""
+    def _columns_of(self, n_columns: int) -> tuple[Any, ...]:
+        """The labels of the columns of a bare score matrix, of whose rows no label is known."""
         tax = self._known()
-        known = [form.names] if form is not None and form.kind != "one" else []
-        known += [tax.nodes, tax.leaves] if tax is not None else [form.names] if form else []
-        for names in known:
+        if tax is None:
+            return tuple(range(n_columns))
+        for names in (tax.nodes, tax.leaves):
             if len(names) == n_columns:
                 return names
-        if not known:
-            return tuple(range(n_columns))
-        counts = " or ".join(dict.fromkeys(str(len(names)) for names in known))
         raise UserError(
-            f"The scores have {n_columns} columns, but there are {counts} labels. "
-            f"Give one column of scores per label."
+            f"The scores have {n_columns} columns, but there are {len(tax)} or "
+            f"{len(tax.leaves)} labels. Give one column of scores per node or per leaf."
         )
 
     # -- deciding ---------------------------------------------------------------------------
@@ -335,7 +346,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         if not hasattr(self, "columns_"):
             if self._learns():
                 check_is_fitted(self, "columns_")
-            columns = self._columns_of(matrix.shape[1], None)
+            columns = names_of(scores, self._known()) or self._columns_of(matrix.shape[1])
             return self._unfitted(columns).decide(matrix)
         self._check_columns(matrix)
         return rows.stack((on for _, on in self._blocks(matrix)), len(self.names_))
@@ -373,6 +384,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         names = np.asarray(getattr(self.estimator_, "classes_", name_array(labels)))
         return names, slice(None) if place is None else place
 
+    @noting
     def decision_function(self, X: Any) -> rows.FloatArray:
         """The scores of the estimator.
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.nodes import NodeDecision
-from linnaeus.decisions.threshold import Threshold, warn_of_probabilities
+from linnaeus.decisions.threshold import Threshold, cut_off, warn_of_probabilities
 from linnaeus.inference import repair
-from linnaeus.inference.rows import FloatArray
-from linnaeus.parameters import FINITE, NONE, Limits, choice, thing
+from linnaeus.inference.rows import FloatArray, top_mask
+from linnaeus.parameters import FINITE, FLAG, NONE, Limits, choice, thing
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -36,11 +37,13 @@ class TopDownConsistent(NodeDecision):
         The taxonomy, where labels are its nodes.
     decision : Decision or None, default=None
         The inner decision, such as ``SCut()``; None takes scores above `threshold`.
-    threshold : float, default=0.0
-        For decision=None.
+    threshold : float or None, default=None
+        For decision=None; None for 0, or 0.5 where the estimator gives probabilities only.
     mode : {'down', 'up'}, default='down'
         'down' switches off labels with a parent that is off (on a DAG: any parent); 'up' switches
         on the ancestors of every label.
+    at_least_one : bool, default=False
+        Whether a row without labels gets the one with the highest score, and what is above it.
     lift : {'max', 'always'} or None, default='max'
         'max' to make node scores of leaf scores, None to refuse them, 'always' to lift even scores
         of all nodes, where they are of the nodes' own labels.
@@ -68,17 +71,20 @@ class TopDownConsistent(NodeDecision):
 
     limits = Limits(
         decision=thing("a decision such as RCut()", _can_be_repaired) | NONE,
-        threshold=FINITE,
+        threshold=FINITE | NONE,
         mode=choice("down", "up"),
+        at_least_one=FLAG,
     )
+    at_least_one: bool = False  # for rules that were saved before there was one
 
     def __init__(
         self,
         estimator: Any = None,
         taxonomy: Taxonomy | str | None = None,
         decision: Decision | None = None,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         mode: str = "down",
+        at_least_one: bool = False,
         lift: str | None = "max",
         cv: Any = 5,
         random_state: Any = None,
@@ -88,6 +94,7 @@ class TopDownConsistent(NodeDecision):
         self.decision = decision
         self.threshold = threshold
         self.mode = mode
+        self.at_least_one = at_least_one
         self.lift = lift
         self.cv = cv
         self.random_state = random_state
@@ -103,7 +110,7 @@ class TopDownConsistent(NodeDecision):
 
     def _inner(self) -> Decision:
         if self.decision is None:
-            return Threshold(threshold=self.threshold)
+            return Threshold(threshold=cut_off(self))
         inner: Decision = clone(self.decision)
         return inner
 
@@ -113,4 +120,8 @@ class TopDownConsistent(NodeDecision):
     def _decide_block(self, block: FloatArray) -> BoolArray:
         inner = self.decision_ if self._learns() else self._inner()
         on: BoolArray = repair(self._tax(), inner.decide(block), self.mode).toarray() > 0
+        empty = np.flatnonzero(~on.any(axis=1))
+        if self.at_least_one and empty.size:
+            best = sp.csr_array(top_mask(block[empty], 1), dtype=np.int8)
+            on[empty] = repair(self._tax(), best, "up").toarray() > 0
         return on

@@ -23,9 +23,8 @@ from sklearn.linear_model import Ridge
 
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.cuts import ideal_cuts
-from linnaeus.decisions.top import top_scores, with_top
 from linnaeus.errors import UserError
-from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.inference.rows import FloatArray, row_blocks, top_scores, with_top
 from linnaeus.parameters import NOT_NEGATIVE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 

@@ -30,6 +30,7 @@ from linnaeus.labels import moved
 from linnaeus.taxonomy import Taxonomy
 
 FLOOR = 0.2  # of "scut": a label that is found less well than this gets its highest score only
+SHRINK = 10.0  # of "scut": the common threshold weighs as much as so many examples of a label
 MANY, TOP = 100, 20  # "set-size": from so many columns on, only so many of the highest scores
 CUT_STEPS = 50  # a minimum cut on a DAG costs so many times a pass over its nodes
 FIT_STEPS = 700_000_000  # nodes visited at most to fit a shift
@@ -54,8 +55,22 @@ class RuleInfo(NamedTuple):
     make: Callable[..., Decision]
 
 
-def _scut(taxonomy: Taxonomy, floor: float = FLOOR, fallback: str = "best") -> Decision:
-    return SCut(taxonomy=taxonomy, floor=floor, fallback=fallback)
+def _common(taxonomy: Taxonomy, at_least_one: bool = False) -> Decision:
+    return SCut(taxonomy=taxonomy, shrink="all", at_least_one=at_least_one)
+
+
+def _scut(
+    taxonomy: Taxonomy,
+    floor: float = FLOOR,
+    fallback: str = "best",
+    shrink: float | str = SHRINK,
+    top_k: int | str | None = "fit",
+    at_least_one: bool = False,
+) -> Decision:
+    return SCut(
+        taxonomy=taxonomy, floor=floor, fallback=fallback, shrink=shrink, top_k=top_k,
+        at_least_one=at_least_one,
+    )  # fmt: skip
 
 
 def _closed(
@@ -74,11 +89,16 @@ def _consistent(
     taxonomy: Taxonomy,
     floor: float = FLOOR,
     fallback: str = "best",
+    shrink: float | str = SHRINK,
+    top_k: int | str | None = "fit",
+    at_least_one: bool = False,
     mode: str = "down",
     lift: str | None = "max",
 ) -> Decision:
-    inner = SCut(floor=floor, fallback=fallback)
-    return TopDownConsistent(taxonomy=taxonomy, decision=inner, mode=mode, lift=lift)
+    inner = SCut(floor=floor, fallback=fallback, shrink=shrink, top_k=top_k)
+    return TopDownConsistent(
+        taxonomy=taxonomy, decision=inner, mode=mode, at_least_one=at_least_one, lift=lift
+    )
 
 
 RULES: dict[str, RuleInfo] = {  # the simple ones first
@@ -94,8 +114,12 @@ RULES: dict[str, RuleInfo] = {  # the simple ones first
         "The k highest scores of every row. For rows with about the same number of labels.",
         True, RCut,
     ),
+    "common": RuleInfo(
+        "One threshold for all labels, the best on held-out rows. For a start; few examples do.",
+        True, _common,
+    ),
     "scut": RuleInfo(
-        "A threshold for each label. For labels that differ in scale and have enough examples.",
+        "A threshold for each label, near the common one where examples are few.",
         True, _scut,
     ),
     "instance": RuleInfo(
@@ -195,7 +219,7 @@ def fit_rule(
     matrix, columns = as_matrix(scores), tuple(columns)
     given = taxonomy.encode(Y)
     known = _parameters(name) if name in RULES else {}
-    suited = _suited(name, matrix, taxonomy, closed)
+    suited = _suited(name, matrix, given, closed)
     more = {key: value for key, value in suited.items() if key in known}
     rule = make_rule(name, taxonomy, **{**more, **parameters})
     kept = affordable_rows(name, taxonomy, matrix.shape[0], seed)
@@ -251,9 +275,10 @@ def _parameters(name: str) -> dict[str, Any]:
     return {key: entry.default for key, entry in takes.items() if key not in common}
 
 
-def _suited(name: str, scores: FloatArray, taxonomy: Taxonomy, closed: bool) -> dict[str, Any]:
-    """Values of parameters that suit the scores."""
+def _suited(name: str, scores: FloatArray, Y: sp.csr_array, closed: bool) -> dict[str, Any]:
+    """Values of parameters that suit the scores; no row stays empty where none should be."""
     suited: dict[str, Any] = {"lift": "max" if closed else "always"}
+    suited["at_least_one"] = suited["nonempty"] = bool((np.diff(Y.indptr) > 0).all())
     if closed and name == "argmax":
         suited["among"] = "leaves"  # else a root wins
     if name == "zero" and _probabilities(scores):

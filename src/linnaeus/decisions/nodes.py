@@ -19,7 +19,7 @@ from linnaeus.inference.rows import FloatArray
 from linnaeus.labels import Form, Labels, name_array
 from linnaeus.parameters import NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 
 class NodeDecision(Decision):

@@ -17,9 +17,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.top import top_columns, top_mask
 from linnaeus.errors import UserError
-from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.inference.rows import FloatArray, row_blocks, top_columns, top_mask
 from linnaeus.parameters import COUNT, NONE, Limits
 from linnaeus.taxonomy import Taxonomy
 

@@ -39,7 +39,10 @@ __all__ = [
 TIE = 1e-3  # relative
 MOST_SCORES = 20_000_000  # scores that the candidates are judged by
 DECIDE_STEPS = 1_000_000_000  # visits of nodes at most to decide on closed sets of all rows
-WORDS = {"micro_f1": "micro-F1", "macro_f1": "macro-F1", "hierarchical_f1": "hierarchical F1"}
+WORDS = {
+    "micro_f1": "micro-F1", "macro_f1": "macro-F1", "hierarchical_f1": "hierarchical F1",
+    "answered_f1": "hierarchical F1 (empty rows count as wrong)",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +56,8 @@ class RuleChoice:
     rule : Decision or None
         Fitted on all rows; None for one of the `extra`.
     table : list of dict
-        A dict per candidate: rule, micro_f1, macro_f1, hierarchical_f1, precision, recall,
-        labels_per_row, chosen, note.
+        A dict per candidate: rule, micro_f1, macro_f1, hierarchical_f1, answered_f1, precision,
+        recall, labels_per_row, chosen, note.
     why : str
         A sentence.
     """
@@ -115,8 +118,9 @@ def choose_rule(
         Names in `RULES`; None for all that suit.
     extra : dict or None, default=None
         {name: label sets}, decided already on the same rows without having seen their labels.
-    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1'}, default='micro_f1'
-        What decides; the first is of the most specific labels.
+    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1', 'answered_f1'}, default='micro_f1'
+        What decides; the first is of the most specific labels, the last the hierarchical F1 with
+        rows left empty counted as wrong answers (see `linnaeus.metrics.counts`).
     seed : int, default=0
         Seed of the halves.
 

@@ -24,9 +24,8 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
 from linnaeus.labels import Form, parse, plain_names
-from linnaeus.parameters import LISTS, choice, thing, whole
+from linnaeus.parameters import LISTS, choice, is_inferred, thing, whole
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred
 
 Splits = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 

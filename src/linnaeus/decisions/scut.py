@@ -4,6 +4,12 @@ For a threshold t that takes r(t) examples, TP(t) of them rightly, a label with 
 has F1(t) = 2 TP(t) / (r(t) + P). The best t lies just below the score of a true example, so only
 those are tried, from sorted scores: O(n log n) per label. A label whose best F1 is below a floor
 gets the threshold infinity (FBR.0) or its best score (FBR.1) [GopalYang2015] section 5.2.
+
+What few examples teach is drawn towards the threshold t_0 with the best F1 of all labels pooled,
+
+    t_j <- (P_j t_j + m t_0) / (P_j + m),
+
+with m = `shrink` examples' worth of it; a label without any example gets t_0 itself.
 """
 
 from __future__ import annotations
@@ -15,9 +21,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.inference.rows import FloatArray, row_blocks
-from linnaeus.parameters import FINITE, Limits, choice
+from linnaeus.inference.rows import FloatArray, row_blocks, top_mask, with_top
+from linnaeus.parameters import COUNT, FINITE, FLAG, NONE, NOT_NEGATIVE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
+
+LEAST_TOP = 3  # of the ranks that top_k="fit" allows
 
 
 class SCut(Decision):
@@ -34,6 +42,14 @@ class SCut(Decision):
         A label whose best held-out F1 is lower (or zero) gets the fallback.
     fallback : {'inf', 'best'}, default='inf'
         Never on; or on from its highest held-out score upwards.
+    shrink : float or 'all', default=0.0
+        How many examples the common threshold counts as, in the mean with that of each label;
+        'all' takes the common one for all labels.
+    top_k : int, 'fit' or None, default=None
+        A label is on only where it is among so many of the highest scores of its row; 'fit' takes
+        twice the mean number of labels of a row, at least 3; None for any.
+    at_least_one : bool, default=False
+        Whether a row without labels gets the one with the highest score.
     cv : int, splitter, iterable or 'prefit', default=5
         Folds for held-out scores: their number, a splitter, (train, test) row numbers, or
         'prefit': the estimator is fitted already, and `fit` is given held-out data.
@@ -46,13 +62,25 @@ class SCut(Decision):
         Midway between the lowest score on and the highest score off.
     f1_ : ndarray of shape (n_classes,)
         The F1 reached on the held-out data before the floor.
+    top_k_ : int or None
+        The ranks that may be on.
     classes_ : ndarray of shape (n_classes,)
         The labels, one per column of `decide` and `decision_function`.
     estimator_ : object
         The classifier, fitted on all rows; after `fit` only.
     """
 
-    limits = Limits(floor=FINITE, fallback=choice("inf", "best"))
+    limits = Limits(
+        floor=FINITE,
+        fallback=choice("inf", "best"),
+        shrink=NOT_NEGATIVE | choice("all"),
+        top_k=COUNT | choice("fit") | NONE,
+        at_least_one=FLAG,
+    )
+    shrink: float | str = 0.0  # these for rules that were saved before there were any
+    top_k: int | str | None = None
+    at_least_one: bool = False
+    top_k_: int | None = None
 
     def __init__(
         self,
@@ -60,6 +88,9 @@ class SCut(Decision):
         taxonomy: Taxonomy | str | None = None,
         floor: float = 0.0,
         fallback: str = "inf",
+        shrink: float | str = 0.0,
+        top_k: int | str | None = None,
+        at_least_one: bool = False,
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
@@ -67,6 +98,9 @@ class SCut(Decision):
         self.taxonomy = taxonomy
         self.floor = floor
         self.fallback = fallback
+        self.shrink = shrink
+        self.top_k = top_k
+        self.at_least_one = at_least_one
         self.cv = cv
         self.random_state = random_state
 
@@ -74,10 +108,50 @@ class SCut(Decision):
         thresholds, self.f1_ = best_thresholds(scores, Y)
         weak = (self.f1_ < self.floor) | (self.f1_ == 0)
         spare = scores.max(axis=0, initial=-np.inf) if self.fallback == "best" else np.inf
-        self.thresholds_ = np.where(weak, spare, thresholds)
+        thresholds = np.where(weak, spare, thresholds)
+        self.thresholds_ = self._shrunk(thresholds, scores, Y) if self.shrink else thresholds
+        usual = 2 * Y.nnz / max(1, Y.shape[0])
+        fitted = max(LEAST_TOP, int(np.ceil(usual)))
+        self.top_k_ = fitted if self.top_k == "fit" else self.top_k  # type: ignore[assignment]
+
+    def _shrunk(
+        self, thresholds: npt.NDArray[np.float64], scores: FloatArray, Y: sp.csr_array
+    ) -> npt.NDArray[np.float64]:
+        common = common_threshold(scores, Y)
+        if self.shrink == "all" or np.isinf(common):
+            return np.full(thresholds.size, common)
+        n = np.bincount(Y.indices, minlength=thresholds.size)
+        own = np.where(n > 0, thresholds, common)
+        return common + n / (n + float(self.shrink)) * (own - common)
 
     def _decide_block(self, block: FloatArray) -> BoolArray:
-        return block >= self.thresholds_
+        on = block >= self.thresholds_
+        if self.top_k_ is not None:
+            on &= top_mask(block, self.top_k_)
+        return with_top(on, block) if self.at_least_one else on
+
+
+def common_threshold(scores: FloatArray, Y: sp.csr_array) -> float:
+    """The threshold with the best F1 of all labels pooled (ties: the highest); infinity if none."""
+    row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    true = np.sort(scores[row, Y.indices])
+    if not true.size:
+        return np.inf
+    above = np.zeros(true.size + 1, dtype=np.int64)  # [j]: scores with j true ones at or below
+    for at in row_blocks(*scores.shape):
+        places = np.searchsorted(true, scores[at].ravel(), side="right")
+        above += np.bincount(places, minlength=above.size)
+    first = np.searchsorted(true, true, side="left")  # equal scores are taken together
+    taken = np.cumsum(above[::-1])[::-1][first + 1]
+    f1 = 2 * (true.size - first) / (taken + true.size)
+    best = true.size - 1 - int(f1[::-1].argmax())
+    return _middle(float(true[best]), _next_below(scores, float(true[best])))
+
+
+def _next_below(scores: FloatArray, value: float) -> float:
+    """The highest score below a value; the value where there is none."""
+    below = (block[block < value] for block in (scores[at] for at in row_blocks(*scores.shape)))
+    return max((float(part.max()) for part in below if part.size), default=value)
 
 
 def best_thresholds(
@@ -104,5 +178,9 @@ def _best_threshold(column: FloatArray, true: FloatArray) -> tuple[float, float]
     best = int(f1.argmax())
     upper = float(true[best])
     lower = float(column[first[best] - 1]) if first[best] else upper
+    return _middle(upper, lower), float(f1[best])
+
+
+def _middle(upper: float, lower: float) -> float:
     middle = lower + (upper - lower) / 2
-    return (middle if middle > lower else upper), float(f1[best])
+    return middle if middle > lower else upper

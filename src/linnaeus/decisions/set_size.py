@@ -20,8 +20,7 @@ import scipy.sparse as sp
 
 from linnaeus.decisions.base import BoolArray, Decision
 from linnaeus.decisions.cuts import ideal_cuts
-from linnaeus.decisions.top import top_columns, top_scores, with_top
-from linnaeus.inference.rows import FloatArray, row_blocks
+from linnaeus.inference.rows import FloatArray, row_blocks, top_columns, top_scores, with_top
 from linnaeus.parameters import COUNT, NONE, Limits, choice
 from linnaeus.taxonomy import Taxonomy
 

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from linnaeus.decisions.base import BoolArray, Decision
-from linnaeus.decisions.top import with_top
 from linnaeus.errors import UserError
-from linnaeus.inference.rows import FloatArray
-from linnaeus.parameters import FINITE, FLAG, ROW, Limits
+from linnaeus.inference.rows import FloatArray, with_top
+from linnaeus.parameters import FINITE, FLAG, NONE, ROW, Limits
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -25,8 +24,9 @@ class Threshold(Decision):
         `decide`.
     taxonomy : Taxonomy or None, default=None
         The taxonomy, where labels are its nodes.
-    threshold : float or array-like of shape (n_classes,), default=0.0
-        The constant, or one per label; 0.5 suits probabilities.
+    threshold : float, array-like of shape (n_classes,) or None, default=None
+        The constant, or one per label; None for 0, or 0.5 where the estimator gives probabilities
+        only.
     at_least_one : bool, default=False
         Whether a row without labels gets the one with the highest score.
     cv : int, splitter, iterable or 'prefit', default=5
@@ -48,13 +48,13 @@ class Threshold(Decision):
     [[0, 1, 1]]
     """
 
-    limits = Limits(threshold=FINITE | ROW, at_least_one=FLAG)
+    limits = Limits(threshold=FINITE | ROW | NONE, at_least_one=FLAG)
 
     def __init__(
         self,
         estimator: Any = None,
         taxonomy: Taxonomy | str | None = None,
-        threshold: Any = 0.0,
+        threshold: Any = None,
         at_least_one: bool = False,
         cv: Any = 5,
         random_state: Any = None,
@@ -75,7 +75,7 @@ class Threshold(Decision):
         return False
 
     def _decide_block(self, block: FloatArray) -> BoolArray:
-        threshold = np.asarray(self.threshold, dtype=float)
+        threshold = np.asarray(cut_off(self), dtype=float)
         if threshold.ndim > 1 or threshold.size not in (1, block.shape[1]):
             raise UserError(
                 f"threshold has the shape {threshold.shape}, but there are {block.shape[1]} "
@@ -85,9 +85,16 @@ class Threshold(Decision):
         return with_top(on, block) if self.at_least_one else on
 
 
+def cut_off(decision: Any) -> Any:
+    """The threshold of a decision: as given, or the one that suits the scores."""
+    if decision.threshold is not None:
+        return decision.threshold
+    return 0.5 if getattr(decision, "score_method_", None) == "predict_proba" else 0.0
+
+
 def warn_of_probabilities(decision: Any) -> None:
     """Say so when a threshold made for margins meets probabilities, which are never below 0."""
-    if decision.score_method_ == "predict_proba" and np.all(np.asarray(decision.threshold) <= 0):
+    if decision.score_method_ == "predict_proba" and np.all(np.asarray(cut_off(decision)) <= 0):
         warnings.warn(
             f"{type(decision.estimator).__name__} gives probabilities, of which a threshold of "
             f"{decision.threshold} takes almost all. Use threshold=0.5.",

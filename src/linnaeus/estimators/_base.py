@@ -21,8 +21,7 @@ from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
-from linnaeus.fitting import is_interrupted
-from linnaeus.labels import name_array
+from linnaeus.labels import name_array, noted, noting
 from linnaeus.parameters import (
     COUNT,
     FLAG,
@@ -36,9 +35,10 @@ from linnaeus.parameters import (
     TAXONOMY,
     Limits,
     choice,
+    settled,
 )
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import settled
+from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 
@@ -84,10 +84,15 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__init_subclass__(**options)
         if "predict" in vars(cls):
             cls.predict = _as_taught(cls.predict)
+        for name in {"decision_function", "predict_proba"} & vars(cls).keys():
+            setattr(cls, name, noting(vars(cls)[name]))
 
     def _learn_targets(self, y: Any, n: int) -> sp.csr_array:
         """The labels of n examples as columns to solve for; classes and forms are kept."""
-        self.taxonomy_, y = settled(self.taxonomy, y)
+        if isinstance(self.taxonomy, str):  # "infer", as the limits say
+            self.taxonomy_, y = settled(self.taxonomy, y)
+        else:
+            self.taxonomy_ = self.taxonomy
         self.targets_, Y = _targets.learn(y, self.taxonomy_, self.classes)
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
@@ -105,6 +110,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- scores -----------------------------------------------------------------------------
 
+    @noting
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, one column for each of `classes_`; (n,) for one label per sample of two.
 
@@ -144,7 +150,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "targets_")
         columns = self.targets_.node_columns(self.taxonomy_)
-        return stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+        scores = stacked(columns.best(self._both(S)) for S in self._score_blocks(X))
+        return scores if self.taxonomy_ is None else noted(scores, self.taxonomy_.nodes)
 
     def class_scores(self, X: Any) -> np.ndarray:
         """Scores of the classes that were trained, in the order of training.
@@ -159,7 +166,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_trained)
             One column for each class.
         """
-        return stacked(self._both(S) for S in self._score_blocks(X))
+        scores = stacked(self._both(S) for S in self._score_blocks(X))
+        return scores if self.taxonomy_ is None else noted(scores, self.targets_.names)
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         """Scores of the classes trained, for blocks of rows; of two exclusive ones the second."""

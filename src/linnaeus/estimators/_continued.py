@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_consistent_length
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _batches, _targets
 from linnaeus.estimators._linear import LinearClassifier, check_range, tidy
-from linnaeus.fitting import fitting, read_rows
+from linnaeus.estimators._rows import read_rows
 from linnaeus.labels import moved, parse
+from linnaeus.parameters import fitting, is_inferred, settled
 from linnaeus.solvers.numerics.rounds import record
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 
 
 class Kept(NamedTuple):
@@ -49,6 +49,7 @@ class Continued(LinearClassifier):
     """
 
     warm_start: bool = False  # for models that were saved before there was one
+    _unsaved: tuple[str, ...] = ()  # what neither a model on disk nor a copy has
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -175,6 +176,9 @@ class Continued(LinearClassifier):
         names = column_names(self.targets_, Y.shape[1])
         n_learned = np.full(len(names), Y.shape[0]) if n_learned is None else n_learned
         self.kept_ = Kept(X, Y, names, weight, n_learned, checksum(X), saved)
+        self.__dict__.pop("_unsaved", None)
+        if not saved:
+            self._unsaved = ("kept_", "duals_", "_unsaved")
 
     def _kept_rows(self) -> Kept:
         kept: Kept | None = getattr(self, "kept_", None)
@@ -228,15 +232,8 @@ class Continued(LinearClassifier):
             return super()._remedy()
         return "Call partial_fit or fit without only, to train the classes that were held too."
 
-    @property
-    def _unsaved(self) -> tuple[str, ...]:
-        """What neither a model on disk nor a copy has."""
-        kept = getattr(self, "kept_", None)
-        return () if kept is None or kept.saved else ("kept_", "duals_")
-
     def __getstate__(self) -> dict[str, Any]:
-        unsaved = self._unsaved
-        return {k: v for k, v in super().__getstate__().items() if k not in unsaved}
+        return {k: v for k, v in super().__getstate__().items() if k not in self._unsaved}
 
 
 def checksum(X: sp.csr_array) -> int:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError
 from linnaeus.estimators._base import Classifier
 from linnaeus.estimators._linear import LARGE, LinearClassifier, check_range, tidy
-from linnaeus.fitting import read_rows
+from linnaeus.estimators._rows import read_rows
 from linnaeus.parameters import Limits, choice, thing
 
 

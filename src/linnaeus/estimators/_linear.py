@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE, Classifier
-from linnaeus.fitting import fitting, read_rows
+from linnaeus.estimators._rows import read_rows
 from linnaeus.inference.rows import SCORE_ENTRIES
-from linnaeus.parameters import POSITIVE
+from linnaeus.parameters import POSITIVE, fitting
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it

@@ -20,15 +20,14 @@ from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
 from linnaeus.estimators._ranked import Ranked, above, extended
+from linnaeus.estimators._rows import read_rows
 from linnaeus.estimators._running_sizes import RunningSizes
-from linnaeus.fitting import fitting, read_rows
 from linnaeus.labels import parse
-from linnaeus.parameters import FLAG, Limits
+from linnaeus.parameters import FLAG, Limits, fitting, is_inferred, settled
 from linnaeus.solvers.online import newcomers, perceptron
 from linnaeus.solvers.online.perceptron import OnlineProblem, PerceptronRun
 from linnaeus.solvers.online.perceptron_weights import Weights, growth
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.inferring import is_inferred, settled
 
 SAMPLE = 2_000_000  # scores to learn the sizes of label sets from, at most
 SPARSE = 0.25  # share of weights below which they are kept sparse

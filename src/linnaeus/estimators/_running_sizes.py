@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.decisions import SetSize
-from linnaeus.decisions.top import top_scores
 from linnaeus.estimators._ranked import MANY, TOP
+from linnaeus.inference.rows import top_scores
 from linnaeus.solvers.online.newcomers import SCATTERED
 
 

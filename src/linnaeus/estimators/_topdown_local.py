@@ -27,7 +27,7 @@ from linnaeus.estimators._linear import factors, named_factors
 from linnaeus.execution import Executor
 from linnaeus.inference.paths import Families
 from linnaeus.solvers.linear import svm, topdown
-from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.examples import Rows, over_blocks
 
 Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)
 
@@ -179,7 +179,7 @@ def train_base(
             for c in range(problem.Y.shape[1])
         ]
 
-    parts = list(executor.map(fit_family, [executor.put(X)], found))
+    parts = list(over_blocks(fit_family, [X], found, executor))
     sizes = np.array([problem.Y.shape[1] for problem in found])
     certain = 5.0 if is_probabilistic(base) else 1.0  # log odds, or a margin
     return BaseModels(parts, sizes, sparse, certain, mirrored)

@@ -16,13 +16,12 @@ from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import stacked
 from linnaeus.estimators._kernel import KernelClassifier
-from linnaeus.fitting import fitting
 from linnaeus.inference.graphs import METHODS, Graph, Oracle, prepare
 from linnaeus.inference.rows import score_blocks
-from linnaeus.losses.costs import SCALINGS, node_coefficients
-from linnaeus.parameters import FLAG, LISTS, NONE, Limits, choice
+from linnaeus.losses.sets import SCALINGS, node_coefficients
+from linnaeus.parameters import FLAG, LISTS, NONE, Limits, choice, fitting
 from linnaeus.solvers.markov import graph_m3
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.hm3_rows import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 LOSSES = ("hamming", "edges", *SCALINGS, *(f"path-{s}" for s in SCALINGS))

@@ -25,18 +25,17 @@ from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._continued import Continued
 from linnaeus.execution import executor
-from linnaeus.fitting import is_interrupted
 from linnaeus.inference import predictive
 from linnaeus.parameters import FLAG, NONE, Limits, choice, thing
 from linnaeus.solvers.bayes import (
     hblr_map,
     hblr_model,
     hblr_prior,
-    hblr_start,
     hblr_variational,
 )
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.watching import is_interrupted
 
 FULL = 512  # features up to which covariance="auto" is full
 NUMBERS = 1 << 27  # of covariances stored at most
@@ -136,6 +135,8 @@ class HBLR(Continued):
         Means, variances and precisions as the solver left them.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
+    held_ : list
+        The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     owners_ : list
         Names of the owners of precisions.
     targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
@@ -265,7 +266,7 @@ class HBLR(Continued):
         """What an earlier fit knew of the weights and precisions of this model."""
         old = known_nodes(past)
         place = {name: v for v, name in enumerate(past.layout_.names)}
-        known = hblr_start.Known(
+        known = hblr_prior.Known(
             past.posterior_, old, past.layout_.leaves,
             [old[place[owner]] for owner in past.owners_], past.seen_,
         )  # fmt: skip
@@ -273,7 +274,7 @@ class HBLR(Continued):
         seen = set(old)
         keys = [("class", k[1]) if k not in seen and ("class", k[1]) in seen else k for k in nodes]
         owners = [keys[v] for v in model.owners.tolist()]
-        return hblr_start.start(known, model, prior, keys, owners, self.seen_)
+        return hblr_prior.start(known, model, prior, keys, owners, self.seen_)
 
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any

@@ -23,12 +23,11 @@ from linnaeus.estimators import _edge_features, _targets
 from linnaeus.estimators._base import stacked
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.estimators._linear import LARGE
-from linnaeus.fitting import fitting
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import SCALINGS, markov_edges
-from linnaeus.parameters import COUNT, NONE, Limits, choice
+from linnaeus.parameters import COUNT, NONE, Limits, choice, fitting
 from linnaeus.solvers.markov import hm3, hm3_edges, hm3_local, hm3_paths
-from linnaeus.solvers.markov.fitted import Fitted
+from linnaeus.solvers.markov.hm3_rows import Fitted
 from linnaeus.taxonomy import Taxonomy
 
 _negative = partial(hm3_local.solve, negative=True)

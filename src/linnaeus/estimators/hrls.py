@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.estimators._kernel import KernelClassifier
-from linnaeus.fitting import fitting
 from linnaeus.inference.rows import score_blocks
-from linnaeus.parameters import FLAG, Limits
+from linnaeus.parameters import FLAG, Limits, fitting
 from linnaeus.solvers.linear import hrls
 from linnaeus.taxonomy import Dag, Taxonomy
 

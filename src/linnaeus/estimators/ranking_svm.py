@@ -14,8 +14,7 @@ from typing import Any, Self
 import scipy.sparse as sp
 
 from linnaeus.estimators._ranked import Ranked
-from linnaeus.fitting import fitting
-from linnaeus.parameters import Limits, choice
+from linnaeus.parameters import Limits, choice, fitting
 from linnaeus.solvers.ranking import ranking_svm, ranking_svm_greedy
 from linnaeus.solvers.ranking.ranking_svm import Ranking
 from linnaeus.taxonomy import Taxonomy

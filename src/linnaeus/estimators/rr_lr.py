@@ -95,6 +95,8 @@ class RecursiveLogistic(Recursive, Independent):
         Seconds, objective and gap after each iteration.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
+    held_ : list
+        The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     targets_ : object
         How labels become columns and back; internal.
 

@@ -107,6 +107,8 @@ class RecursiveSVM(Recursive):
         Dual variables over C, those of negatives with a minus.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
+    held_ : list
+        The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     targets_ : object
         How labels become columns and back; internal.
 

@@ -100,6 +100,8 @@ class FlatSVM(Continued):
         Dual variables over C, those of negatives with a minus.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
+    held_ : list
+        The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     prune_loss_ : float
         With `prune`, by what share the objective rose.
     targets_ : object

@@ -17,15 +17,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError
-from linnaeus.estimators import _targets, _topdown_decode, _topdown_local, _topdown_stop
+from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor
-from linnaeus.fitting import fitting
 from linnaeus.inference import paths
 from linnaeus.labels import moved, name_array
-from linnaeus.parameters import COUNT, ESTIMATOR, FLAG, NONE, POSITIVE, Limits, choice, number
+from linnaeus.parameters import (
+    COUNT,
+    ESTIMATOR,
+    FLAG,
+    NONE,
+    POSITIVE,
+    Limits,
+    choice,
+    fitting,
+    number,
+)
 from linnaeus.solvers.linear import topdown as local_problems
-from linnaeus.solvers.numerics.examples import weighted_examples
+from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
@@ -327,7 +336,7 @@ class TopDown(LinearClassifier):
                 f"stop={self.stop!r} needs 2 folds; cv={self.cv}, samples={n}. Give a threshold."
             )
         fold = np.random.default_rng(seed).permutation(n) % folds
-        values = _topdown_stop.candidates(self.decoder_, self.decode)
+        values = _topdown_decode.candidates(self.decoder_, self.decode)
         offered, true = [], []
         for k in range(folds):
             rest, part = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
@@ -340,10 +349,10 @@ class TopDown(LinearClassifier):
         grown = self.decoder_.taxonomy
         real = np.array([name not in grown.misc for name in grown.nodes])
         answers, truth = (sp.csr_array(sp.vstack(parts)) for parts in (offered, true))
-        held = _topdown_stop.Held(self.decoder_, answers, truth, real)
-        self.threshold_, self.threshold_f1_ = _topdown_stop.one_threshold(held, values)
+        held = _topdown_decode.Held(self.decoder_, answers, truth, real)
+        self.threshold_, self.threshold_f1_ = _topdown_decode.one_threshold(held, values)
         if self.stop == "levels":
-            self.threshold_, self.threshold_f1_ = _topdown_stop.level_thresholds(
+            self.threshold_, self.threshold_f1_ = _topdown_decode.level_thresholds(
                 held, values, self.threshold_, self.threshold_f1_
             )
 
@@ -621,7 +630,8 @@ class TopDown(LinearClassifier):
         def work(X: Any, rows: slice) -> Any:
             return finish(self._ways(self.models_, X[rows], decode or self.decode))
 
-        return list(executor(self.n_jobs).map(work, [X], list(self._row_blocks(X.shape[0]))))
+        blocks = list(self._row_blocks(X.shape[0]))
+        return list(over_blocks(work, [X], blocks, executor(self.n_jobs)))
 
     def _ways(self, models: Any, X: Any, decode: str) -> paths.Ways:
         return self.decoder_.ways(models.scorer(X), X.shape[0], decode, int(self.beam))

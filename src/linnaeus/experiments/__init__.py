@@ -43,7 +43,7 @@ from linnaeus.experiments.named_methods import (
 from linnaeus.experiments.pair_tests import GroupTest, PairTest, holm, stars
 from linnaeus.experiments.ranking_study import METRICS, PairedTest, RankingStudy, paired_test
 from linnaeus.experiments.rankings import cross_validate_ranking, held_out_ranking, per_class_study
-from linnaeus.experiments.resampling import Draws, draw_figures, paired_pvalue
+from linnaeus.experiments.resampling import Draws, area_interval, draw_figures, paired_pvalue
 from linnaeus.experiments.tuned import Tuned, setting_words
 from linnaeus.experiments.tuning import tune
 from linnaeus.experiments.verdict import evaluation_verdict, verdict
@@ -72,6 +72,7 @@ __all__ = [
     "Space",
     "Spread",
     "Tuned",
+    "area_interval",
     "c_path",
     "compare",
     "cross_validate_ranking",

@@ -21,6 +21,7 @@ from linnaeus.experiments.divisions import Step
 from linnaeus.experiments.named_methods import NamedMethod
 from linnaeus.io.copies import Copies
 from linnaeus.metrics import micro_f1
+from linnaeus.model.judging import reusing
 from linnaeus.splits import k_folds
 from linnaeus.taxonomy import Taxonomy
 
@@ -194,9 +195,3 @@ def _decided(model: Any, decision: Any, X: Any, y: Any, random_state: Any) -> tu
         truth.append(sp.csr_array(y[judged]))
         sets.append(sp.csr_array(rule.predict(_safe_indexing(X, judged))))
     return sp.vstack(truth, format="csr"), sp.vstack(sets, format="csr")
-
-
-def reusing(estimator: Any) -> Any:
-    """A copy that starts each fit from the last, where it knows how."""
-    model = clone(estimator)
-    return model.set_params(warm_start=True) if "warm_start" in model.get_params() else model

@@ -26,7 +26,15 @@ VARIANTS = ("flat", "random", "learned")
 
 
 class NotApplicable(UserError):
-    """A method is not for such data; a study shows it as NA, with this reason."""
+    """A method is not for such data; a study shows it as NA, with this reason.
+
+    Parameters
+    ----------
+    message : str, default=""
+        The reason.
+    shell : str or None, default=None
+        The same in the words of the command line; None where they are the same.
+    """
 
 
 @dataclass(frozen=True)

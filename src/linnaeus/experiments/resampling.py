@@ -18,12 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from linnaeus.inference.consistency_fast import lift_rows
+from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.inputs import Pair
+from linnaeus.taxonomy import Taxonomy
 
 WORK = 50_000_000  # rows and classes that all draws together go through
 FEWEST, MOST = 1_000, 9_999  # draws
 LEVEL = 0.95  # of intervals
 NUMBERS = 1 << 22  # of counts held at a time
+CELLS, STEPS = 5_000_000, 200  # scores up to which an area has an interval, and its thresholds
 
 
 class Draws(NamedTuple):
@@ -122,6 +126,66 @@ def draw_figures(own: Pair, closed: Pair, seed: int = 0, n_draws: int | None = N
         found.append(_figures(times @ counts, n))
     whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
     return Draws({k: float(v[0]) for k, v in whole.items()}, {k: v[1:] for k, v in whole.items()})
+
+
+def area_interval(
+    Y_true: Any, scores: Any, taxonomy: Taxonomy, classes: Any, seed: int = 0
+) -> tuple[float, float] | None:
+    """The 95 % interval of the pooled AU(PRC); None where it would take long.
+
+    The curve is made of `STEPS` thresholds, and the interval is moved by how far that is from the
+    exact area.
+
+    Parameters
+    ----------
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    scores : ndarray of shape (n_rows, n_columns)
+        Scores.
+    taxonomy : Taxonomy
+        The taxonomy.
+    classes : sequence
+        Names of the columns of the scores.
+    seed : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    tuple of float or None
+    """
+    n, used = np.shape(scores)[0], counted(taxonomy)
+    if n * len(taxonomy) > CELLS:
+        return None
+    rows = ScoredRows.of(Y_true, scores, taxonomy, classes)
+    lifted = np.full((n, len(taxonomy)), -np.inf)
+    lifted[:, rows.columns] = scores
+    lift_rows(taxonomy.dag.parent_ptr, taxonomy.dag.parents, lifted)
+    true = rows.true.toarray().astype(bool)[:, used]
+    if not true.any():
+        return None
+    lifted = lifted[:, used]
+    cuts = np.unique(np.quantile(lifted[true], np.linspace(0, 1, STEPS), method="nearest"))
+    place = np.searchsorted(cuts, lifted, side="right")  # how many thresholds each score reaches
+    place += (cuts.size + 1) * np.arange(n)[:, None]
+    all_, right = (
+        np.bincount(cells, minlength=n * (cuts.size + 1)).reshape(n, -1)[:, :0:-1]
+        for cells in (place.ravel(), place[true])
+    )
+    exact, rng = rows.area(used), np.random.default_rng(seed)
+    whole = _binned_area(right.sum(axis=0), all_.sum(axis=0))
+    drawn = np.empty(FEWEST)
+    for b in range(FEWEST):
+        times = np.bincount(rng.integers(n, size=n, dtype=np.int32), minlength=n)
+        drawn[b] = _binned_area(times @ right, times @ all_)
+    ends = np.quantile(drawn - whole, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) + exact
+    return float(max(0.0, ends[0])), float(min(1.0, ends[1]))
+
+
+def _binned_area(right: np.ndarray, given: np.ndarray) -> float:
+    """The area under the curve, from the scores that reach each threshold but not the one above."""
+    hits, all_ = np.cumsum(right), np.cumsum(given)
+    steps = np.divide(right * hits, all_, out=np.zeros(right.size), where=all_ > 0)
+    return float(steps.sum() / max(1, hits[-1]))
 
 
 def paired_pvalue(first: Draws, second: Draws, figure: str) -> float:

@@ -1,39 +1,31 @@
 """The work of a search: paths over C on each fold, side by side, kept in a journal.
 
-The fits of a path go along ascending values of C, each from where the last one ended if the method
-can do that. Every decision rule is judged on the held-out scores of every fit: one that learns is
-fitted on one half of the rows and judged on the other, and the other way round. What a path gives
-depends on its inputs only, not on what runs beside it.
+What a path is stands in `linnaeus.model.judging`. What it gives depends on its inputs only, not on
+what runs beside it.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-
-from linnaeus.decisions.rules import WORDS, score_rules
+from linnaeus.decisions.rules import WORDS
 from linnaeus.execution import executor
-from linnaeus.experiments.best_c import reusing
 from linnaeus.experiments.grid import Space
 from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.strategy import AlongC, FoldPath, Size
 from linnaeus.experiments.tuned import SettingsTable, short
 from linnaeus.io.collection import Part
-from linnaeus.metrics.counts import Truth, measure
+from linnaeus.metrics.counts import measure
 from linnaeus.model.features import make_features
+from linnaeus.model.judging import RulesToJudge, judged_path
 from linnaeus.model.methods import make
-from linnaeus.model.model import OWN, inputs_of
+from linnaeus.model.model import inputs_of
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 
@@ -101,62 +93,16 @@ class Search:
         self.step(what, len(self.done), self.size.units)
 
 
-class RulesToJudge(NamedTuple):
-    """By which rules scores become label sets."""
-
-    rules: tuple[str, ...] | None  # None: all that suit the scores
-    own: bool  # also what the estimator itself predicts
-    seed: int  # of the halves
-
-
 def fit_path(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    taxonomy: Taxonomy,
-    split: Split,
-    Cs: Sequence[float | None],
+    estimator: Any, X: Any, y: Any, taxonomy: Taxonomy, split: Split, Cs: Sequence[float | None],
     rules: RulesToJudge,
-) -> list[dict[str, Any]]:
-    """A record per C: {"C", "seconds", "unconverged", "rules": {rule: values}}.
-
-    estimator : with all its parameters but C
-    split : rows to fit on, and rows to score
-    Cs : ascending; (None,) for a method without C
-    """
-    train, test = split
-    model, rows, labels, held_out = reusing(estimator), X[train], y[train], X[test]
-    truth = taxonomy.encode(y[test])
+) -> list[dict[str, Any]]:  # fmt: skip
+    """A record per C of `judged_path`: {"C", "seconds", "unconverged", "rules": {rule: values}}."""
     found = []
-    for C in Cs:
-        start = time.perf_counter()
-        if C is not None:
-            model.set_params(C=C)
-        with unconverged() as early:
-            model.fit(rows, labels)
-        values = _judged(model, held_out, truth, taxonomy, rules)
-        seconds = time.perf_counter() - start
-        found.append({"C": C, "seconds": seconds, "unconverged": early.n, "rules": values})
+    for C, seconds, early, counts in judged_path(estimator, X, y, taxonomy, split, Cs, rules):
+        values = {name: measure(taxonomy, record) for name, record in counts.items()}
+        found.append({"C": C, "seconds": seconds, "unconverged": early, "rules": values})
     return found
-
-
-def _judged(
-    model: Any, X: Any, truth: sp.csr_array, taxonomy: Taxonomy, rules: RulesToJudge
-) -> dict[str, dict[str, float]]:
-    """The values of every rule on held-out rows, by name."""
-    counts: dict[str, dict[str, Any]] = {}
-    if rules.own:
-        decided = taxonomy.closure(taxonomy.encode(model.predict(X)))
-        counts[OWN] = Truth.of(taxonomy, truth).counts(decided)
-    if rules.rules is None or rules.rules:
-        columns = tuple(model.targets_.names)
-        closed = model.classes == "nodes" and columns == taxonomy.nodes
-        scores = np.asarray(model.class_scores(X))
-        for record in score_rules(
-            scores, truth, taxonomy, columns, closed, rules.rules, rules.seed
-        ):
-            counts[record["rule"]] = record
-    return {name: measure(taxonomy, found) for name, found in counts.items()}
 
 
 # -- features ---------------------------------------------------------------------------------
@@ -201,47 +147,3 @@ class FeatureRows:
 
 def _key(option: Mapping[str, Any]) -> str:
     return json.dumps(option, sort_keys=True)
-
-
-# -- warnings that a fit stopped early --------------------------------------------------------
-
-
-class Count:
-    """How many there were."""
-
-    def __init__(self) -> None:
-        self.n = 0
-
-
-_here = threading.local()
-
-
-@contextmanager
-def quiet_convergence() -> Iterator[None]:
-    """No warning of convergence is shown while this lasts; `unconverged` blocks count them.
-
-    Python keeps one way of showing warnings for the whole process, which this replaces; each
-    thread counts its own.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
-        shown = warnings.showwarning
-
-        def collect(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if not issubclass(category, ConvergenceWarning):
-                shown(message, category, *where, **more)
-            elif getattr(_here, "count", None) is not None:
-                _here.count.n += 1
-
-        warnings.showwarning = collect
-        yield
-
-
-@contextmanager
-def unconverged() -> Iterator[Count]:
-    """Count this thread's fits that stop early, within `quiet_convergence`."""
-    _here.count = Count()
-    try:
-        yield _here.count
-    finally:
-        _here.count = None

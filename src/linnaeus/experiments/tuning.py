@@ -17,17 +17,19 @@ from linnaeus.decisions.rules import WORDS
 from linnaeus.errors import UserError, nearest
 from linnaeus.execution import one_blas_thread
 from linnaeus.experiments import strategy
-from linnaeus.experiments.grid import Space, make_space
+from linnaeus.experiments.grid import PREFIX, Space, make_space
 from linnaeus.experiments.journal import Journal
-from linnaeus.experiments.search import FeatureRows, Search, Step, quiet_convergence
+from linnaeus.experiments.search import FeatureRows, Search, Step
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.io.collection import Part
 from linnaeus.io.copies import Copies
 from linnaeus.metrics.counts import METRICS, VALUES
-from linnaeus.model import choose_method, inputs_of, train
+from linnaeus.model import MethodChoice, choose_method, inputs_of, train
+from linnaeus.model.candidates import BUDGET
 from linnaeus.model.features import choose_features
-from linnaeus.model.held_out import held_out_splits
-from linnaeus.model.training import TrainingLabels
+from linnaeus.model.judging import quiet_convergence
+from linnaeus.model.search import Trial, best_method
+from linnaeus.model.training import TrainingLabels, check_budget, is_standard, splits_of
 from linnaeus.taxonomy import Taxonomy
 
 Note = Callable[[str], None]
@@ -45,6 +47,8 @@ def tune(
     exhaustive: bool = False,
     metric: str = "micro_f1",
     folds: int = 3,
+    valid: Part | None = None,
+    budget: float = BUDGET,
     seed: int = 0,
     jobs: int = 1,
     journal: str | Path | None = None,
@@ -62,7 +66,7 @@ def tune(
     taxonomy : Taxonomy
         The taxonomy.
     method : str or None, default=None
-        Name in `linnaeus.model.METHODS`; None picks one for the data.
+        Name in `linnaeus.model.METHODS`; None takes the best of those that `train` tries.
     parameters : dict or None, default=None
         Fixed ones, which are not searched.
     features : str, default='auto'
@@ -74,10 +78,15 @@ def tune(
         features as "features.name", and "rule"; None searches what usually matters.
     exhaustive : bool, default=False
         Whether to try every combination, not block after block (`linnaeus.experiments.strategy`).
-    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1'}, default='micro_f1'
+    metric : {'micro_f1', 'macro_f1', 'hierarchical_f1', 'answered_f1'}, default='micro_f1'
         Its mean over the folds decides.
     folds : int, default=3
         Folds of the cross-validation; 1 holds out a fifth once.
+    valid : Part or None, default=None
+        Rows to judge by in place of folds; the model learns from them too.
+    budget : float, default=60.0
+        About how many seconds to spend on choosing a method, where none is given; 0 takes the one
+        that was best on collections like this.
     seed : int, default=0
         Seed of everything that is drawn.
     jobs : int, default=1
@@ -109,12 +118,18 @@ def tune(
     _check_metric(metric)
     start = time.perf_counter()
     step, note = step or (lambda *_: None), note or (lambda _: None)
+    check_budget(budget)
+    parts, part = (part, valid), part if valid is None else part.joined(valid)
     labels = TrainingLabels.of(part, taxonomy)
-    y, several = labels.y, labels.several
+    y, several, own = labels.y, labels.several, dict(feature_parameters or {})
+    splits = splits_of(y, len(parts[0]), folds, seed, Copies.of(inputs_of(part)).groups)
     chosen = choose_method(method, part, taxonomy, several)
-    fixed, own = chosen.parameters | dict(parameters or {}), dict(feature_parameters or {})
+    if method is None:
+        rows = _Rows(part, features, own)
+        trial = Trial(rows.X, y, taxonomy, splits, several, "auto", seed, jobs)
+        chosen = _tried(trial, chosen, parameters or {}, grid or {}, rows.standard, budget, step)
+    fixed = chosen.parameters | dict(parameters or {})
     kind, space = _space(part, chosen.method, several, features, grid, fixed, own)
-    splits = held_out_splits(y, folds, seed, Copies.of(inputs_of(part)).groups)
     about = _about(part, taxonomy, chosen.method, fixed, kind, own, space, len(splits), seed)
     kept = Journal(journal, about, fresh)
     older = set(kept.done)
@@ -131,7 +146,31 @@ def tune(
         resumed=sum(unit.key in older for unit in search.done),
         seconds=time.perf_counter() - start, table=table, default=_default(table, space),
     )  # fmt: skip
-    return _trained(found, part, taxonomy, jobs, step) if with_model else found
+    return _trained(found, *parts, taxonomy, jobs, step) if with_model else found
+
+
+class _Rows:
+    """The rows that features as `train` makes them give."""
+
+    def __init__(self, part: Part, features: str, own: Mapping[str, Any]) -> None:
+        made = choose_features(part, features, own).features
+        self.X = made.fit_transform(inputs_of(part))
+        self.standard = is_standard(made)
+
+
+def _tried(
+    trial: Trial, recommended: MethodChoice, parameters: Mapping[str, Any],
+    grid: Mapping[str, Sequence[Any]], standard: bool, budget: float, step: Step,
+) -> MethodChoice:  # fmt: skip
+    """The best of the methods that `train` tries, with what the grid names left to the search."""
+    searched = {name: values[0] for name, values in grid.items() if _is_of_method(name) and values}
+    choice = best_method(trial, recommended, {**searched, **parameters}, standard, budget, step)[0]
+    left = {name: v for name, v in choice.parameters.items() if name not in {"C", *searched}}
+    return choice._replace(parameters=left)
+
+
+def _is_of_method(name: str) -> bool:
+    return name != "rule" and not name.startswith(PREFIX)
 
 
 def _space(
@@ -159,12 +198,14 @@ def _check_metric(metric: str) -> None:
         )
 
 
-def _trained(found: Tuned, part: Part, taxonomy: Taxonomy, jobs: int, step: Step) -> Tuned:
+def _trained(
+    found: Tuned, part: Part, valid: Part | None, taxonomy: Taxonomy, jobs: int, step: Step
+) -> Tuned:
     """With a model of the best setting, which keeps the whole table."""
     model = train(
         part, taxonomy, found.method, found.best_parameters, features=found.kind,
         feature_parameters=found.best_feature_parameters, rule=found.best["rule"],
-        seed=found.seed, jobs=jobs, step=step,
+        valid=valid, seed=found.seed, jobs=jobs, step=step,
     )  # fmt: skip
     settings = f"the best of {len(found.table)} settings by {WORDS[found.metric]} on held-out rows"
     why = f"{found.why}; {settings}"

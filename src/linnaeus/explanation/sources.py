@@ -39,9 +39,8 @@ from linnaeus.estimators.svm import FlatSVM
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.explanation.attributes import ranked
 from linnaeus.explanation.inheriting import bayesian, correlated, recursive
-from linnaeus.explanation.local import orthogonal, top_down
 from linnaeus.explanation.markov import Markov
-from linnaeus.explanation.own import flat, ridge
+from linnaeus.explanation.own import flat, orthogonal, ridge, top_down
 from linnaeus.explanation.weights import Weights
 
 

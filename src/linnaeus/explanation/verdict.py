@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.decisions import Argmax, InstanceCut, RCut, SCut, SetSize, Threshold
+from linnaeus.decisions.threshold import cut_off
 from linnaeus.estimators.hm3 import HM3
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.model import Model
@@ -31,6 +32,7 @@ class Judge:
         self._scores = scores
         asked = _own(model, scores) if model.rule is None else _asked(model.rule, scores)
         self._threshold, self._words = asked
+        self._most = getattr(model.rule, "top_k_", None) or scores.size
 
     def of(self, column: int, on: bool) -> Verdict:
         """About one column of the scores, decided on or off."""
@@ -43,7 +45,7 @@ class Judge:
         sentence = f"rank {rank} of {self._scores.size}, needs {needs}"
         if value is not None and on and score < value:
             sentence += "; taken as the best there is" if rank == 1 else "; taken as an ancestor"
-        if value is not None and not on and score > value:
+        if value is not None and not on and score > value and rank <= self._most:
             sentence += "; a node above it is off"
         finite = None if value is None or np.isinf(value) else value
         return Verdict(finite, rank, sentence)
@@ -53,9 +55,10 @@ def _asked(rule: Any, scores: np.ndarray) -> tuple[Any, str]:
     """The thresholds of a rule, or None; and what it asks for in words."""
     match rule:
         case SCut() if _fits(rule.thresholds_, scores):
-            return rule.thresholds_, "at least {}"
-        case Threshold() if _fits(rule.threshold, scores):
-            return np.asarray(rule.threshold, dtype=float), "more than {}"
+            k = rule.top_k_
+            return rule.thresholds_, "at least {}" + (f", among the {k} highest" if k else "")
+        case Threshold() if _fits(cut_off(rule), scores):
+            return np.asarray(cut_off(rule), dtype=float), "more than {}"
         case InstanceCut():
             return rule.predicted_thresholds(scores[None])[0], "at least {} in this example"
         case SetSize(mode="threshold"):

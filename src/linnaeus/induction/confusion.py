@@ -22,8 +22,7 @@ from sklearn.utils import _safe_indexing
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.induction import shape
-from linnaeus.induction.classes import memberships
-from linnaeus.induction.distances import Callback
+from linnaeus.induction.classes import Callback, memberships
 from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array
 from linnaeus.splits import k_folds

@@ -16,8 +16,8 @@ from sklearn.utils import check_random_state
 
 from linnaeus.errors import UserError, check_choice, shorten
 from linnaeus.induction import classes as points
-from linnaeus.induction import confusion, distances, kmeans, shape
-from linnaeus.induction.distances import Callback
+from linnaeus.induction import confusion, kmeans, shape
+from linnaeus.induction.classes import Callback
 from linnaeus.taxonomy import Taxonomy
 
 METHODS = ("auto", "centroids", "kmeans", "confusion")
@@ -101,7 +101,7 @@ def learn_taxonomy(
     if not Y.nnz:
         raise UserError("No row has a label, so there is nothing to learn from. Give labels.")
     if method == "confusion":
-        distances.check_memory(len(names), memory)
+        points.check_memory(len(names), memory)
         seed = check_random_state(random_state)
         N = confusion.cross_confusion(estimator, X, y, names, Y, cv, seed, callback)
         return shape.to_taxonomy(
@@ -111,7 +111,7 @@ def learn_taxonomy(
     if method == "kmeans":
         parent = _balanced(X, Y, metric, levels, branching, random_state, callback)
         return shape.to_taxonomy(_with_unseen(parent, seen), names, root)
-    distances.check_memory(int(seen.sum()), memory)
+    points.check_memory(int(seen.sum()), memory)
     apart = _distances(X, Y, kernel, metric, callback)
     parent = shape.from_distances(apart, 1 if levels is None else levels)
     return shape.to_taxonomy(shape.with_singletons(parent, seen), names, root)
@@ -124,13 +124,13 @@ def _distances(
     if isinstance(kernel, str) and kernel == "linear":
         C = points.centroids(points.features(X, Y.shape[0]), Y)
         C = points.to_length_one(C) if metric == "cosine" else C
-        return distances.of_points(C, callback)
+        return points.of_points(C, callback)
     B = points.block_means(points.kernel_matrix(kernel, X), Y)
     if metric == "cosine":
         length = np.sqrt(np.maximum(np.diag(B), 0.0))
         length = np.where(length > 0, length, 1.0)
         B = B / np.outer(length, length)
-    return distances.of_products(B, callback)
+    return points.of_products(B, callback)
 
 
 def _balanced(
@@ -160,7 +160,7 @@ def _method(method: str, n_classes: int, memory: float) -> str:
     check_choice("method", method, METHODS)
     if method != "auto":
         return method
-    small = n_classes <= LARGE and distances.linkage_bytes(n_classes) <= memory
+    small = n_classes <= LARGE and points.linkage_bytes(n_classes) <= memory
     return "centroids" if small else "kmeans"
 
 

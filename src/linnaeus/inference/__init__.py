@@ -1,9 +1,9 @@
 """From scores of nodes and edges to label sets: best sets, consistency repair, lifted scores."""
 
 from linnaeus.inference.closed import closed_argmax
+from linnaeus.inference.consistency import lift, repair
 from linnaeus.inference.graphs import Graph, graph_argmax
 from linnaeus.inference.label_sets import label_set_argmax
-from linnaeus.inference.lift import lift
 from linnaeus.inference.maxsum import (
     Best,
     max_sum,
@@ -12,7 +12,6 @@ from linnaeus.inference.maxsum import (
     node_margins,
     path_scores,
 )
-from linnaeus.inference.repair import repair
 
 __all__ = [
     "Best",

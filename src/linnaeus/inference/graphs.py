@@ -27,8 +27,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import graphs_fast
 from linnaeus.inference.graphs_fast import Cliques, Net, Schedule, SearchWork
-from linnaeus.inference.junction import junction_tree
-from linnaeus.inference.spanning import spanning_trees
+from linnaeus.inference.junction import junction_tree, spanning_trees
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

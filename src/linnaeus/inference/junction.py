@@ -1,9 +1,13 @@
-"""Junction trees: a hypergraph triangulated by the min-fill rule.
+"""Trees of a hypergraph: junction trees by the min-fill rule, and random spanning trees.
 
 Nodes are eliminated one by one, always the one whose neighbours need the fewest new links to be
 all joined (ties: the lower number). A node and its neighbours at that moment form a clique; the
 cliques form a tree, the parent being that of the neighbour which is eliminated next. The largest
 clique has one node more than the width, and max-sum costs 2^(width + 1) per clique.
+
+Along random spanning trees the messages of a reparametrisation go. Hyperedges are taken in random
+order; one belongs to the tree if its members were not joined before, so the bipartite graph of
+nodes and chosen hyperedges has no cycle.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError
-from linnaeus.inference.graphs_fast import Cliques
+from linnaeus.inference.graphs_fast import Cliques, Schedule
 
 IntArray = npt.NDArray[np.int64]
 MAX_WIDTH = 20
@@ -125,3 +129,61 @@ def _starts(lengths: list[int]) -> IntArray:
 
 def _joined(parts: Sequence[Any]) -> IntArray:
     return np.concatenate([np.zeros(0, dtype=np.int64), *(np.asarray(p, np.int64) for p in parts)])
+
+
+# -- spanning trees -------------------------------------------------------------------------------
+
+
+def spanning_trees(n_nodes: int, edges: Sequence[Any], n_trees: int, seed: int) -> Schedule:
+    """So many trees; upper hyperedges first, each with the position of the node it hangs from."""
+    rng = np.random.default_rng(seed)
+    edge = np.full((n_trees, len(edges)), -1, dtype=np.int64)
+    way = np.full_like(edge, -1)
+    lists = [e.tolist() for e in edges]
+    for row in range(n_trees):
+        tree = _spanning(n_nodes, lists, rng.permutation(len(edges)).tolist())
+        steps = _from_roots(n_nodes, lists, tree)
+        edge[row, : len(steps)] = [e for e, _ in steps]
+        way[row, : len(steps)] = [position for _, position in steps]
+    return Schedule(edge, way)
+
+
+def _spanning(n_nodes: int, edges: list[list[int]], order: list[int]) -> list[int]:
+    """The hyperedges, in this order, whose members were not yet joined."""
+    part = list(range(n_nodes))
+
+    def find(v: int) -> int:
+        while part[v] != v:
+            part[v] = v = part[part[v]]
+        return v
+
+    kept = []
+    for e in order:
+        parts = {find(v) for v in edges[e]}
+        if len(parts) == len(edges[e]):
+            kept.append(e)
+            for p in parts:
+                part[p] = min(parts)
+    return kept
+
+
+def _from_roots(n_nodes: int, edges: list[list[int]], tree: list[int]) -> list[tuple[int, int]]:
+    """The hyperedges of a tree, upper ones first, each with the position of its upper node."""
+    at: list[list[int]] = [[] for _ in range(n_nodes)]
+    for e in tree:
+        for v in edges[e]:
+            at[v].append(e)
+    seen, used = [False] * n_nodes, set[int]()
+    steps: list[tuple[int, int]] = []
+    for root in range(n_nodes):
+        queue = [] if seen[root] else [root]
+        seen[root] = True
+        for v in queue:  # which grows
+            for e in at[v]:
+                if e not in used:
+                    used.add(e)
+                    steps.append((e, edges[e].index(v)))
+                    queue += [w for w in edges[e] if w != v]
+                    for w in edges[e]:
+                        seen[w] = True
+    return steps

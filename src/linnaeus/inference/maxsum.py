@@ -19,7 +19,7 @@ from linnaeus.execution import executor
 from linnaeus.inference import maxsum_fast as fast
 from linnaeus.inference.rows import row_blocks
 from linnaeus.losses import Edges
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int8]

@@ -7,9 +7,10 @@ trains or evaluates takes them from here and need not know where they came from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
@@ -90,6 +91,32 @@ class Part:
             notes=self.notes,
             columns=self.columns,
         )
+
+    def joined(self, other: Part) -> Part:
+        """These rows and after them those of another part of the same kind.
+
+        Parameters
+        ----------
+        other : Part
+            More rows.
+
+        Returns
+        -------
+        Part
+        """
+
+        def both(name: str) -> Any:
+            a, b = getattr(self, name), getattr(other, name)
+            return None if a is None or b is None else [*a, *b]
+
+        X = None
+        if self.X is not None:
+            pair = [self.X, other.X]
+            X = sp.csr_array(sp.vstack(pair)) if sp.issparse(self.X) else np.vstack(pair)
+        return replace(
+            self, labels=both("labels"), ids=both("ids"), texts=both("texts"), X=X,
+            metadata=both("metadata"), skipped=self.skipped + other.skipped,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

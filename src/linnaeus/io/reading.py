@@ -80,6 +80,7 @@ class Reading:
             shell = f"{error} Name columns with --text, --labels, --levels or --id."
             raise self.error(str(error), line, shell) from None
         self._check_layout(found, line)
+        self._check_header(found, sample, line)
         if found.labels is not None:
             name = sample.names[found.labels]
             self.labels.learn(sample.cells(found.labels), name.casefold())
@@ -95,6 +96,18 @@ class Reading:
             if all(plain(name) in there for name in ([value] if isinstance(value, str) else value))
         }
         return self.options.over(ReadOptions(**before))
+
+    def _check_header(self, found: Layout, sample: Sample, line: int | None) -> None:
+        """Refuse a first line that is a row: its label also stands below it, or is a node."""
+        for j in [found.labels, *found.levels]:
+            name = "" if j is None else sample.names[j]
+            among = j is not None and name in sample.cells(j)
+            if among or (name and name in (self.labels.taxonomy or ())):
+                raise self.error(
+                    f"the first line seems to be a row, not a header: {shorten(name)} is a label. "
+                    f"Put a line with the names of the columns above it.",
+                    line,
+                )
 
     def _check_layout(self, found: Layout, line: int | None) -> None:
         names = ", ".join(map(shorten, found.names))

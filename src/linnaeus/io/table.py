@@ -61,8 +61,8 @@ def examples(reading: Reading, rows: Iterator[Row], delimiter: str = "") -> Iter
     skipped = _above_header([cells for _, cells in first])
     if skipped:
         reading.notes.append(
-            f"{reading.path.name}: the first {skipped} line{'s' * (skipped > 1)} above the header "
-            f"{'are' if skipped > 1 else 'is'} passed over."
+            f"{reading.path.name}: what stands above the header is passed over, "
+            f"{shorten(' '.join(first[0][1]).strip())}."
         )
     line, header = first[skipped]
     names = [name.strip() for name in header]

@@ -18,13 +18,14 @@ Without a taxonomy an indicator has any columns, numbered from 0 unless a data f
 lists of labels and paths are not understood, since nothing says what they mean (`found` takes the
 labels that occur).
 
-Everything that takes labels asks here (`parse`), so that the same labels mean the same everywhere.
-Inside, label sets are CSR 0/1 indicators over named columns. What this package knows of a taxonomy
-is a numbered list of names, and who is below whom (`Nodes`).
+Everything that takes labels asks here (`parse`; `columns` for those of scores), so that the same
+labels mean the same everywhere. Inside, label sets are CSR 0/1 indicators over named columns. What
+this package knows of a taxonomy is a numbered list of names, and who is below whom (`Nodes`).
 
 A new form is told apart in `reading`, becomes an indicator in `parsing`, and is answered in `form`.
 """
 
+from linnaeus.labels.columns import bare_names, names_of, noted, noting, two_columns
 from linnaeus.labels.form import Form
 from linnaeus.labels.indicators import has_signs, moved, to_lists, zero_one
 from linnaeus.labels.names import by_kind, name_array, plain_names
@@ -32,6 +33,7 @@ from linnaeus.labels.parsing import Labels, found, named, parse
 from linnaeus.labels.reading import Nodes, is_collection, read_paths
 
 __all__ = [
-    "Form", "Labels", "Nodes", "by_kind", "found", "has_signs", "is_collection", "moved",
-    "name_array", "named", "parse", "plain_names", "read_paths", "to_lists", "zero_one",
+    "Form", "Labels", "Nodes", "bare_names", "by_kind", "found", "has_signs", "is_collection",
+    "moved", "name_array", "named", "names_of", "noted", "noting", "parse", "plain_names",
+    "read_paths", "to_lists", "two_columns", "zero_one",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.errors import UserError, shorten
+from linnaeus.errors import UserError, listed, shorten
 from linnaeus.labels.form import Form
 from linnaeus.labels.indicators import moved, zero_one
 from linnaeus.labels.names import by_kind, is_missing, missing, name_array, places, plain_names
@@ -118,11 +118,24 @@ def _columns(width: int, taxonomy: Nodes | None) -> tuple[tuple[Any, ...], Any]:
     if width == len(taxonomy.nodes):
         return taxonomy.nodes, None
     if width == leaves.size:
-        return taxonomy.names(leaves.tolist()), leaves
+        names = taxonomy.names(leaves.tolist())
+        _warn_unless_sorted(names)
+        return names, leaves
     raise UserError(
         f"The label indicator has {width} columns, but the taxonomy has {len(taxonomy.nodes)} "
         f"nodes and {leaves.size} leaves. Make it with taxonomy.encode(labels)."
     )
+
+
+def _warn_unless_sorted(leaves: tuple[Any, ...]) -> None:
+    """Say how the columns of an indicator of the leaves are read: others sort them by name."""
+    if list(leaves) != by_kind(leaves):
+        warnings.warn(
+            f"The {len(leaves)} columns of the label indicator have no names. They are taken for "
+            f"the leaves in the order of the taxonomy: {listed(leaves)}. If they are sorted, as "
+            f"by MultiLabelBinarizer, use taxonomy.encode(Y, classes=...) or a data frame.",
+            stacklevel=5,
+        )
 
 
 # -- lists and paths -------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """What a mistake costs: losses as arrays, over nodes, edges, classes and label sets."""
 
 from linnaeus.losses.attributes import class_attributes, class_kernel, universal_nodes
-from linnaeus.losses.costs import SCALINGS, node_coefficients
 from linnaeus.losses.decomposable import Edges, edge_losses, markov_edges
 from linnaeus.losses.pairwise import (
     ClassLoss,
@@ -14,9 +13,11 @@ from linnaeus.losses.pairwise import (
     zero_one,
 )
 from linnaeus.losses.sets import (
+    SCALINGS,
     difference,
     first_errors,
     label_set_loss,
+    node_coefficients,
     node_volumes,
     row_sums,
     set_loss,

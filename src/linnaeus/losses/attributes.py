@@ -21,10 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.losses.costs import FloatArray
 from linnaeus.losses.pairwise import class_ancestors
+from linnaeus.losses.sets import FloatArray
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 SCHEMES = ("flat", "ones", "depth", "perclass")
 

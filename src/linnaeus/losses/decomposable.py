@@ -27,9 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError
-from linnaeus.losses.costs import SCALINGS, FloatArray, node_coefficients
+from linnaeus.losses.sets import SCALINGS, FloatArray, node_coefficients
 from linnaeus.taxonomy import Taxonomy, Tree
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 
 class Edges(NamedTuple):

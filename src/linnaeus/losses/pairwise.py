@@ -26,10 +26,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.losses.costs import FloatArray
-from linnaeus.losses.sets import check_costs, node_volumes
+from linnaeus.losses.sets import FloatArray, check_costs, node_volumes
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 _BLOCK = 256  # classes compared at once when a loss is checked
 

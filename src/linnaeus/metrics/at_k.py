@@ -57,7 +57,8 @@ def precision_at(
     k : int, default=1
         How many of the best classes count.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -93,7 +94,8 @@ def recall_at(
     k : int, default=1
         How many of the best classes count.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -129,7 +131,8 @@ def ndcg_at(
     k : int, default=1
         How many of the best classes count.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -176,7 +179,8 @@ def propensity_precision_at(
         Whether to divide by the sum that the best ranking of every row reaches, as is usual in
         tables; False gives the plain mean.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------

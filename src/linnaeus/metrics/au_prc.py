@@ -26,10 +26,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.inference import lift_fast
+from linnaeus.inference import consistency_fast
+from linnaeus.labels import parse
 from linnaeus.metrics import au_prc_fast as fast
 from linnaeus.metrics.blocks import Entries, entries, score_blocks
-from linnaeus.metrics.inputs import needed, same_rows, score_columns, score_matrix
+from linnaeus.metrics.inputs import named_columns, needed, same_rows
 from linnaeus.metrics.ranking import Names
 from linnaeus.taxonomy import Taxonomy
 
@@ -64,7 +65,8 @@ def au_prc(
     roots : bool, default=True
         Whether the roots count.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -135,9 +137,10 @@ class ScoredRows(NamedTuple):
 
     @classmethod
     def of(cls, Y_true: Any, scores: Any, taxonomy: Taxonomy, classes: Names) -> ScoredRows:
-        S = score_matrix(scores)
-        true = same_rows(taxonomy.closure(taxonomy.encode(Y_true)).sorted_indices(), S)
-        return cls(taxonomy, true, S, score_columns(taxonomy, S.shape[1], classes))
+        given = parse(Y_true, taxonomy)
+        S, names = named_columns(given, scores, taxonomy, classes)
+        true = same_rows(taxonomy.closure(taxonomy.encode(given)).sorted_indices(), S)
+        return cls(taxonomy, true, S, taxonomy.numbers(names))
 
     def area(self, used: np.ndarray, average: str = "pooled") -> float:
         """The area over some nodes."""
@@ -201,5 +204,5 @@ class ScoredRows(NamedTuple):
         for part, scores in score_blocks(self.scores, rows):
             full = np.full((part.size, len(tax)), -np.inf)
             full[:, self.columns] = scores.values.reshape(part.size, -1)
-            lift_fast.lift_rows(tax.dag.parent_ptr, tax.dag.parents, full)
+            consistency_fast.lift_rows(tax.dag.parent_ptr, tax.dag.parents, full)
             yield part, entries(full), itself

@@ -60,9 +60,9 @@ class Frequencies(NamedTuple):
         """
         given = taxonomy.encode(Y)
         own, closed = taxonomy.most_specific(given), taxonomy.closure(given)
-        counts = (np.bincount(M.indices, minlength=len(taxonomy)) for M in (own, closed))
+        counts, below = (np.bincount(M.indices, minlength=len(taxonomy)) for M in (own, closed))
         single = bool((np.diff(own.indptr) == 1).all())
-        return cls(own.shape[0], *counts, commonest_set(own), single)
+        return cls(own.shape[0], counts, below, commonest_set(own), single)
 
 
 class Baseline(NamedTuple):

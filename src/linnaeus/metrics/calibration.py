@@ -111,7 +111,8 @@ def calibration(
     taxonomy : Taxonomy or None, default=None
         The taxonomy; None for classes without a hierarchy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
     bins : int, default=10
         Bins of equal width; empty ones are left out.
     top : bool, default=False
@@ -125,7 +126,7 @@ def calibration(
         raise UserError(f"bins is {bins}. Use 1 or more.")
     if sp.issparse(probabilities):
         raise UserError("Every class needs a probability. Use probabilities.toarray().")
-    given = scored(Y_true, probabilities, taxonomy, classes)
+    given = scored(Y_true, probabilities, taxonomy, classes, absent=0.0)
     if taxonomy is not None and classes is None and given.scores.shape[1] == len(taxonomy):
         given = given._replace(true=taxonomy.closure(given.true))
     P = np.asarray(given.scores, dtype=float)

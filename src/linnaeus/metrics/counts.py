@@ -9,6 +9,12 @@ still counts in a macro average over all classes. [GopalYang2015] section 5.3 le
 
     tp, fp, fn                       of every node, on most specific labels
     closed_tp, closed_fp, closed_fn  of all nodes together, on label sets closed upwards
+    empty                            rows with labels that were left without any
+
+`answered_f1` is the hierarchical F1 with a penalty: a row with labels that was left empty counts as
+a wrong answer, of as many nodes as the other answers have on average,
+
+    2 TP / (2 TP + FP + FN + empty (TP + FP) / (rows - empty)).
 
 Micro and macro F1 are then over the leaves and the inner nodes that carry true labels of their
 own; which these are is known once all parts are added, so every node keeps its counts until then.
@@ -28,7 +34,7 @@ from linnaeus.metrics.inputs import NodePair, Pair
 from linnaeus.taxonomy import Taxonomy
 
 OVER = ("all", "support", "union")
-METRICS = ("micro_f1", "macro_f1", "hierarchical_f1")
+METRICS = ("micro_f1", "macro_f1", "hierarchical_f1", "answered_f1")
 VALUES = (*METRICS, "precision", "recall", "labels_per_row")
 
 
@@ -119,12 +125,15 @@ class Truth:
         own = count(Pair(self.own, self.taxonomy.most_specific(predicted)))
         closed = count(Pair(self.closed, predicted)).pooled()
         named = {f"closed_{key}": int(n) for key, n in closed._asdict().items()}
-        return {"rows": predicted.shape[0], **own._asdict(), **named}
+        empty = (np.diff(predicted.indptr) == 0) & (np.diff(self.closed.indptr) > 0)
+        return {
+            "rows": predicted.shape[0], "empty": int(empty.sum()), **own._asdict(), **named
+        }  # fmt: skip
 
 
 def add(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The counts of several parts together; what is no count is that of the first."""
-    keys = ("rows", *Counts._fields, *(f"closed_{key}" for key in Counts._fields))
+    keys = ("rows", "empty", *Counts._fields, *(f"closed_{key}" for key in Counts._fields))
     return {**records[0], **{key: sum(r[key] for r in records) for key in keys}}
 
 
@@ -141,10 +150,17 @@ def measure(taxonomy: Taxonomy, record: dict[str, Any]) -> dict[str, float]:
         "micro_f1": f1,
         "macro_f1": macro(own),
         "hierarchical_f1": float(prf(closed).f1),
+        "answered_f1": _answered(closed, record["rows"], record["empty"]),
         "precision": precision,
         "recall": recall,
         "labels_per_row": said / record["rows"] if record["rows"] else 0.0,
     }
+
+
+def _answered(closed: Counts, rows: int, empty: int) -> float:
+    tp, fp, fn = closed
+    guessed = empty * (tp + fp) / max(1, rows - empty)
+    return float(2 * tp / max(1, 2 * tp + fp + fn + guessed))
 
 
 def _ratio(a: Any, b: Any, zero: float) -> Any:

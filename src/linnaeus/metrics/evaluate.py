@@ -22,11 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus import losses
+from linnaeus.labels import parse
 from linnaeus.metrics import at_k, ranking
 from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.blocks import PerRow, averages
 from linnaeus.metrics.counts import PRF, count, macro, micro, prf
-from linnaeus.metrics.inputs import NodePair, Pair, Scored, node_pair, scored
+from linnaeus.metrics.inputs import NodePair, Pair, Scored, named_columns, node_pair, scored
 from linnaeus.metrics.report import Report
 from linnaeus.metrics.sets import by_level, by_size, node_counts
 from linnaeus.taxonomy import Taxonomy
@@ -58,7 +59,8 @@ def evaluate(
         Training examples per node, an array or {name: count}; gives the values by size of the
         classes.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -82,6 +84,7 @@ def evaluate(
         **_sizes(given, closed, own),
     }
     if scores is not None:
+        scores, classes = named_columns(parse(Y_true, taxonomy), scores, taxonomy, classes)
         metrics.update(_ranking(_own_truth(given, closed, scores, classes), taxonomy))
         rows = ScoredRows.of(closed.true, scores, taxonomy, classes)
         metrics["au_prc"] = rows.area(counted(taxonomy))

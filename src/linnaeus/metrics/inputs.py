@@ -17,7 +17,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.labels import Labels, by_kind, moved, parse, plain_names
+from linnaeus.labels import (
+    Labels,
+    bare_names,
+    by_kind,
+    moved,
+    names_of,
+    parse,
+    plain_names,
+    two_columns,
+)
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -99,21 +108,69 @@ def needed(taxonomy: Taxonomy | None, metric: str) -> Taxonomy:
 
 
 def scored(
-    Y_true: Any, scores: Any, taxonomy: Taxonomy | None, classes: Sequence[Any] | None = None
+    Y_true: Any,
+    scores: Any,
+    taxonomy: Taxonomy | None,
+    classes: Sequence[Any] | None = None,
+    absent: float = -np.inf,
 ) -> Scored:
     """Truth and scores over the classes that the columns of the scores stand for.
 
-    With a taxonomy these are its leaves when there are as many columns, else its nodes, else
-    the names in `classes`. Labels that have no column are left out.
+    `linnaeus.labels` says which these are where `classes` does not. Where there is one label per
+    row, those without a column get one of their own; else they are left out.
+
+    absent : what such a column holds
     """
-    S = score_matrix(scores)
     given = parse(Y_true, _checked(taxonomy))
+    S, names = named_columns(given, scores, taxonomy, classes)
+    if given.form.kind == "one" and given.form.layout is None:
+        known = set(names)
+        new = tuple(name for name in given.form.names if name not in known)
+        S, names = _widened(S, len(new), absent), names + new
     if taxonomy is None:
-        true, columns = _truth_alone(given, S.shape[1], classes), None
+        return Scored(same_rows(_truth_alone(given, names), S), S, None)
+    columns = taxonomy.numbers(names)
+    return Scored(same_rows(taxonomy.encode(given)[:, columns], S), S, columns)
+
+
+def _widened(S: Any, n_new: int, absent: float) -> Any:
+    """Scores with so many more columns; sparse ones lack -inf anyway."""
+    if sp.issparse(S):
+        return sp.csr_array((S.data, S.indices, S.indptr), (S.shape[0], S.shape[1] + n_new))
+    return np.column_stack([S, np.full((S.shape[0], n_new), absent)]) if n_new else S
+
+
+def named_columns(
+    given: Labels, scores: Any, taxonomy: Taxonomy | None, classes: Sequence[Any] | None
+) -> tuple[Any, tuple[Any, ...]]:
+    """Scores as a matrix, and the label of each column."""
+    names = names_of(scores, taxonomy) if classes is None else tuple(plain_names(classes))
+    if names is not None and np.ndim(scores) == 1 and len(names) == 2:
+        S = score_matrix(two_columns(np.asarray(scores), classes is None))
+    elif np.ndim(scores) == 1 and given.form.kind == "one" and _is_number(scores):
+        S = score_matrix(two_columns(np.asarray(scores), known=False))
     else:
-        columns = score_columns(taxonomy, S.shape[1], classes)
-        true = taxonomy.encode(given)[:, columns]
-    return Scored(same_rows(true, S), S, columns)
+        S = score_matrix(scores)
+    if names is None:
+        return S, bare_names(S.shape[1], given, taxonomy)
+    if len(names) != S.shape[1]:
+        raise UserError(
+            f"The scores have {S.shape[1]} columns, but `classes` names {len(names)}. "
+            f"Give one name per column."
+        )
+    return S, names if taxonomy is None else _nodes(names, taxonomy)
+
+
+def _is_number(scores: Any) -> bool:
+    return np.asarray(scores).dtype.kind in "biuf"
+
+
+def _nodes(names: tuple[Any, ...], taxonomy: Taxonomy) -> tuple[Any, ...]:
+    """The nodes that names of columns mean; numbers 0, 1, ... may stand for the sorted leaves."""
+    if any(type(name) is not int or name in taxonomy for name in names):
+        return names
+    codes = parse(list(names), taxonomy).form.codes
+    return tuple(codes[name] for name in names) if codes else names
 
 
 def score_matrix(scores: Any) -> Any:
@@ -138,28 +195,6 @@ def same_rows(true: sp.csr_array, S: Any) -> sp.csr_array:
             f"Give one row of scores for every row of labels."
         )
     return true
-
-
-def score_columns(
-    taxonomy: Taxonomy, n_columns: int, classes: Sequence[Any] | None = None
-) -> np.ndarray:
-    """The node number of each column of scores."""
-    if classes is not None:
-        if len(classes) != n_columns:
-            raise UserError(
-                f"The scores have {n_columns} columns, but `classes` names {len(classes)}. "
-                f"Give one name per column."
-            )
-        return taxonomy.numbers(classes)
-    if n_columns == taxonomy.leaf_numbers.size:
-        return taxonomy.leaf_numbers
-    if n_columns == len(taxonomy):
-        return np.arange(len(taxonomy), dtype=np.int32)
-    raise UserError(
-        f"The scores have {n_columns} columns, but the taxonomy has {taxonomy.leaf_numbers.size} "
-        f"leaves and {len(taxonomy)} nodes. Give a column per leaf or per node, or name the "
-        f"columns with `classes`."
-    )
 
 
 def _same_shape(given: Mapping[str, Any], sets: list[sp.csr_array]) -> list[sp.csr_array]:
@@ -204,20 +239,14 @@ def _same_columns(sets: Sequence[Labels]) -> list[sp.csr_array]:
     return [moved(labels.Y, labels.form.names, names) for labels in sets]
 
 
-def _truth_alone(given: Labels, n_columns: int, classes: Sequence[Any] | None) -> sp.csr_array:
-    """The truth beside scores, without a taxonomy."""
-    by_place = given.form.table is None or classes is None
-    if given.form.kind != "one" and by_place:
-        if given.Y.shape[1] != n_columns:
-            raise UserError(
-                f"Y_true has {given.Y.shape[1]} columns, but the scores have {n_columns}. "
-                f"Both need one column per class, in the same order."
-            )
-        return given.Y
-    names = given.form.names if classes is None else tuple(plain_names(classes))
-    if len(names) != n_columns or not set(given.form.names) <= set(names):
+def _truth_alone(given: Labels, names: tuple[Any, ...]) -> sp.csr_array:
+    """The truth beside scores, without a taxonomy: by name where it has names, else by place."""
+    form = given.form
+    if form.kind == "one" or (form.table is not None and set(form.names) <= set(names)):
+        return moved(given.Y, form.names, names)
+    if given.Y.shape[1] != len(names):
         raise UserError(
-            f"The labels do not match the {n_columns} columns of the scores. "
-            f"Name the columns with `classes`, one name each."
+            f"Y_true has {given.Y.shape[1]} columns, but the scores have {len(names)}. "
+            f"Both need one column per class, in the same order."
         )
-    return moved(given.Y, given.form.names, names)
+    return given.Y

@@ -1,11 +1,10 @@
 """Metrics of scores: ``metric(Y_true, scores, taxonomy=None, **options)``, [Cai2008] section 7.2.
 
-Scores have a row per example and a column per class: with a taxonomy its leaves, when there are
-as many columns, else its nodes; `classes` names the columns otherwise. They may be sparse, such as
-the k best of every row: what is absent has the score -inf (a zero that is stored is a score of 0).
-F(y) is the score of class y, Y the true classes of an example, top the class with the highest
-score, ties to the lower number. A pair (y in Y, z not in Y) is misranked when F(y) <= F(z): ties
-are errors.
+Scores have a row per example and a column per class; `linnaeus.labels.columns` says which these
+are where `classes` does not. They may be sparse, such as the k best of every row: what is absent
+has the score -inf (a zero that is stored is a score of 0). F(y) is the score of class y, Y the true
+classes of an example, top the class with the highest score, ties to the lower number. A pair
+(y in Y, z not in Y) is misranked when F(y) <= F(z): ties are errors.
 
     top1_accuracy      [top in Y]
     label_ranking_average_precision
@@ -56,7 +55,8 @@ def top1_accuracy(
     taxonomy : Taxonomy or None, default=None
         The taxonomy; None for classes without a hierarchy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -80,7 +80,8 @@ def label_ranking_average_precision(
     taxonomy : Taxonomy or None, default=None
         The taxonomy; None for classes without a hierarchy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -115,7 +116,8 @@ def ranking_loss(
         Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
         Matters with normalize=False only.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -149,7 +151,8 @@ def maximal_loss(
     loss : str, ClassLoss, array-like or None, default=None
         Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -181,7 +184,8 @@ def top_loss(
     loss : str, ClassLoss, array-like or None, default=None
         Loss between classes, as in `linnaeus.losses.class_loss`; None for the half distance.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------
@@ -208,7 +212,8 @@ def parent_accuracy(
     taxonomy : Taxonomy or None, default=None
         The taxonomy; None for classes without a hierarchy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
 
     Returns
     -------

@@ -97,10 +97,7 @@ class Scorer:
 def named_scores(
     estimator: Any, X: Any, y: Any, taxonomy: Taxonomy | None
 ) -> tuple[np.ndarray, list[Any] | None]:
-    """Scores of rows and the names of their columns; None where these are the columns of y.
-
-    A label of y (one per row) that the estimator has not seen gets a column of -inf.
-    """
+    """Scores of rows and the names of their columns; None where these are the columns of y."""
     method = "decision_function" if hasattr(estimator, "decision_function") else "predict_proba"
     if not hasattr(estimator, method):
         raise UserError(
@@ -117,12 +114,7 @@ def named_scores(
     if given.form.kind != "one":
         by_place = taxonomy is None or classes == list(range(len(classes)))
         return S, places if by_place else classes
-    if S.ndim == 1:
-        S = np.column_stack([-S, S])
-    new = [name for name in given.form.names if name not in set(classes)]
-    if new:
-        S = np.column_stack([S, np.full((S.shape[0], len(new)), -np.inf)])
-    return S, [*classes, *new]
+    return np.column_stack([-S, S]) if S.ndim == 1 else S, classes
 
 
 def _of_one(p: np.ndarray, classes: np.ndarray) -> np.ndarray:

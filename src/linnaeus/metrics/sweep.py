@@ -124,7 +124,8 @@ def sweep(
     taxonomy : Taxonomy
         The taxonomy.
     classes : sequence or None, default=None
-        Names of the columns of the scores; None for the leaves or the nodes.
+        Names of the columns, such as `classes_` of an estimator; None for those of a data frame or
+        of the estimator that made the scores, else by the labels (`linnaeus.labels.columns`).
     points : int, default=25
         How many thresholds to show.
     decided : Report, array-like, sparse matrix, list of lists or None, default=None
@@ -154,40 +155,35 @@ def sweep(
     shown = shown_thresholds(counts.parts[0].tp, points, top[0])
     values = _Values(tried, own, counts, len(given.scores))
     best = {**values.at(top[0]), "levels": [values.level(d, k) for d, k in enumerate(top[1:])]}
-    mark = None if decided is None else operating_point(decided, taxonomy, Y_true)
+    mark = None if decided is None else operating_point(Y_true, decided, taxonomy)
     return Sweep([values.point(k) for k in shown], best, mark)
 
 
-def operating_point(
-    given: Any, taxonomy: Taxonomy | None = None, Y_true: Any = None
-) -> dict[str, Any]:
+def operating_point(Y_true: Any, Y_pred: Any, taxonomy: Taxonomy) -> dict[str, Any]:
     """Where label sets lie among the thresholds: the values of one point of a `Sweep`.
 
     Parameters
     ----------
-    given : Report, array-like, sparse matrix or list of lists
-        A report; or label sets, with the taxonomy and the truth.
-    taxonomy : Taxonomy or None, default=None
-        The taxonomy; None for classes without a hierarchy.
-    Y_true : array-like, sparse matrix, list of lists or None, default=None
-        True labels, in any form.
+    Y_true : array-like, sparse matrix or list of lists
+        True labels, in any form of `linnaeus.labels`.
+    Y_pred : Report, array-like, sparse matrix or list of lists
+        Predicted labels, in any form; or the report on them, which says all.
+    taxonomy : Taxonomy
+        The taxonomy.
 
     Returns
     -------
     dict
     """
-    if not isinstance(given, Report):
-        if taxonomy is None or Y_true is None:
-            raise UserError("Label sets need the taxonomy and the truth. Give both, or a Report.")
-        given = evaluate(Y_true, given, taxonomy)
-    values = given.metrics
+    report = Y_pred if isinstance(Y_pred, Report) else evaluate(Y_true, Y_pred, taxonomy)
+    values = report.metrics
     named = {key: float(values[f"hierarchical_{key}"]) for key in ("precision", "recall", "f1")}
     keys = ("depth", "precision", "recall", "f1")
     return {
         **named,
         "labels_per_row": values["predicted_per_row"],
         "empty_rows": values["empty_predictions"] / values["rows"],
-        "levels": [{key: level[key] for key in keys} for level in given.levels],
+        "levels": [{key: level[key] for key in keys} for level in report.levels],
     }
 
 

@@ -23,8 +23,9 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
 from linnaeus.inference.rows import as_matrix, finite_blocks
+from linnaeus.labels import parse
 from linnaeus.metrics.counts import Counts
-from linnaeus.metrics.inputs import needed, score_columns
+from linnaeus.metrics.inputs import named_columns, needed
 from linnaeus.taxonomy import Taxonomy
 
 TRIED = 4096  # thresholds at which F1 is computed
@@ -43,14 +44,15 @@ class ScoredNodes(NamedTuple):
     def of(
         cls, taxonomy: Taxonomy, Y_true: Any, scores: Any, classes: Any, lifted: bool | None
     ) -> ScoredNodes:
-        true = needed(taxonomy, "sweep").closure(taxonomy.encode(Y_true))
-        S = as_matrix(scores)
+        given = parse(Y_true, needed(taxonomy, "sweep"))
+        S, names = named_columns(given, scores, taxonomy, classes)
+        S, true = as_matrix(S), taxonomy.closure(taxonomy.encode(given))
         if true.shape[0] != S.shape[0] or not S.size:
             raise UserError(
                 f"Y_true has {true.shape[0]} rows, and the scores have the shape {S.shape}. "
                 f"Give one row of scores for every row of labels, and at least one of each."
             )
-        columns = score_columns(taxonomy, S.shape[1], classes)
+        columns = taxonomy.numbers(names)
         every = np.unique(columns).size == len(taxonomy)
         if lifted is False and not every:
             raise UserError(

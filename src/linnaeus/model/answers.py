@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from linnaeus.decisions.top import top_columns
 from linnaeus.errors import UserError
+from linnaeus.inference.rows import top_columns
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
 
@@ -39,14 +40,11 @@ class Answers:
         min_confidence: float | None = None,
         by_level: bool = False,
     ) -> None:
-        tax, columns = model.taxonomy, model.columns
         self._least = _checked(model, min_confidence)
         self.reviewed = 0  # rows marked so far
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
-        self.levels = len(tax.levels) if by_level else 0
-        self._scored = np.full(len(tax.nodes), -1)  # the column of each node
-        self._scored[tax.numbers(columns)] = np.arange(len(columns))
+        self.levels = len(model.taxonomy.levels) if by_level else 0
         self._above: dict[Any, tuple[Any, ...]] = {}
         self._below: dict[int, np.ndarray] = {}
 
@@ -88,6 +86,14 @@ class Answers:
                 ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
             yield record
+
+    @cached_property
+    def _scored(self) -> np.ndarray:
+        """The column of each node, -1 where there is none."""
+        tax, columns = self._model.taxonomy, self._model.columns
+        found = np.full(len(tax), -1)
+        found[tax.numbers(columns)] = np.arange(len(columns))
+        return found
 
     def _level_names(self) -> list[str]:
         return [f"level_{depth + 1}" for depth in range(self.levels)]

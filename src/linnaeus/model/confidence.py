@@ -77,7 +77,7 @@ class Confidence:
         ndarray of shape (n_rows,)
         """
         x = STATISTICS[self.statistic](_used(scores, self.columns))
-        return np.interp(x, self.knots, self.shares)
+        return np.asarray(np.interp(x, self.knots, self.shares))
 
     def best_columns(self, scores: Any) -> np.ndarray:
         """The place of each row's best label among `columns`.

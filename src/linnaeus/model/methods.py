@@ -110,6 +110,16 @@ def write_parameters(flag: str, values: Mapping[str, Any] | None) -> list[str]:
     return [word for name, v in (values or {}).items() for word in (flag, f"{name}={_written(v)}")]
 
 
+def setting_text(method: str, parameters: Mapping[str, Any]) -> str:
+    """A method with what differs from its defaults, in a few words.
+
+    >>> setting_text("svm", {"classes": "nodes", "C": 10.0})
+    'svm (classes=nodes, C=10)'
+    """
+    named = ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
+    return f"{method} ({named})" if named else method
+
+
 def _written(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)

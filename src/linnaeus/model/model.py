@@ -109,7 +109,7 @@ class Model:
             return None
         own, single = np.asarray(self.own_counts), told.get("labels_per_row") == 1.0
         names = told.get("most_common_labels")  # older models do not know them
-        commonest = own.argmax(keepdims=True) if names is None else self.taxonomy.numbers(names)
+        commonest = np.array([own.argmax()]) if names is None else self.taxonomy.numbers(names)
         single = single and not told.get("rows_without_labels")
         return Frequencies(told["rows"], own, np.asarray(self.train_counts), commonest, single)
 
@@ -242,7 +242,8 @@ class Model:
     def _best(self, scores: Any) -> sp.csr_array:
         """The class with the highest score of each row, closed upwards, as the estimator has it."""
         targets = self.estimator.targets_
-        best = targets.label_columns().best(np.asarray(scores)).argmax(axis=1)  # of labels seen
+        seen = targets.label_columns().place
+        best = (scores if seen is None else scores[:, seen]).argmax(axis=1)
         numbers, n = self.taxonomy.numbers(targets.form.names)[best], len(best)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))

@@ -16,13 +16,17 @@ from linnaeus.io.collection import Part
 from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array, parse
 from linnaeus.metrics.baseline import commonest_set
+from linnaeus.model.candidates import BUDGET
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.confidence import learn_confidence
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, class_of, settings_of
+from linnaeus.model.methods import INFO, make
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
+from linnaeus.model.search import METRIC, Trial, best_method
+from linnaeus.parameters import check_parameters
+from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
@@ -41,6 +45,8 @@ def train(
     rule: str = "auto",
     rule_parameters: Mapping[str, Any] | None = None,
     folds: int | None = None,
+    valid: Part | None = None,
+    budget: float = BUDGET,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
@@ -54,7 +60,7 @@ def train(
     taxonomy : Taxonomy
         The taxonomy.
     method : str or None, default=None
-        Name in `linnaeus.model.METHODS`; None picks one for the data.
+        Name in `linnaeus.model.METHODS`; None tries some on held-out rows and takes the best.
     parameters : dict or None, default=None
         Parameters of the estimator.
     features : str or object, default='auto'
@@ -70,6 +76,12 @@ def train(
         Parameters of the rule.
     folds : int or None, default=None
         Folds for held-out scores; 1 holds out a fifth once; None takes 3, or 1 for large data.
+    valid : Part or None, default=None
+        Rows by which to choose, in place of folds; the model learns from them too.
+    budget : float, default=60.0
+        About how many seconds to spend on trying methods, where none is given. What that allows is
+        worked out beforehand, so the result does not depend on the machine. 0 tries nothing, and
+        takes the method that was best on collections like this.
     seed : int, default=0
         Seed of everything that is drawn.
     jobs : int, default=1
@@ -82,21 +94,28 @@ def train(
     Model
     """
     step = step or (lambda *_: None)
+    n_train, part = len(part), part if valid is None else part.joined(valid)
     labels = TrainingLabels.of(part, taxonomy)
-    y, several = labels.y, labels.several
     if rule != "auto":
         check_rule(rule, rule_parameters or {})
-    chosen = choose_method(method, part, taxonomy, several)
-    settings = chosen.parameters | dict(parameters or {})
-    checked = settings_of(chosen.method, settings, seed, jobs)  # mistakes show before any work
-    check_suited(chosen.method, several, taxonomy)
+    check_budget(budget)
+    chosen = choose_method(method, part, taxonomy, labels.several)
+    own = dict(parameters or {})
+    check_parameters(make(chosen.method, taxonomy, chosen.parameters | own, seed, jobs))
+    check_suited(chosen.method, labels.several, taxonomy)
     copies = Copies.of(inputs_of(part))
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
+    splits = splits_of(labels.y, n_train, folds, seed, copies.groups)
+    searched: dict[str, Any] = {}
+    if method is None:
+        trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
+        chosen, searched = best_method(trial, chosen, own, is_standard(fitted), budget, step)
+    settings = chosen.parameters | own
     step("fit", 1, 4)
-    estimator = class_of(chosen.method)(taxonomy, **checked)
+    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
     with _blaming(f"The method {chosen.method!r}", parameters):
-        estimator.fit(X, y)
+        estimator.fit(X, labels.y)
     model = Model(
         taxonomy, fitted, estimator,
         about={
@@ -107,6 +126,7 @@ def train(
             "features": told,
             "data": summary(labels.own, taxonomy, X) | {"copies": copies.n},
             "certificate": certificate(estimator),
+            **({"search": searched} if searched else {}),
         },
         train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
@@ -117,53 +137,75 @@ def train(
     def scored(done: int, total: int) -> None:
         step("held-out scores", 2 * total + done, 4 * total)
 
-    held = folds, seed, scored, copies.groups
-    return _with_rule(model, X, y, several, rule, rule_parameters or {}, *held)
+    return _with_rule(model, X, labels, rule, rule_parameters or {}, splits, seed, scored)
+
+
+def splits_of(
+    y: Any, n_train: int, folds: int | None, seed: int, groups: Any = None
+) -> list[Split]:
+    """Rows to fit on and rows to score: what comes after `n_train` rows, else folds.
+
+    groups : copies of a row, which stay together; where all rows are copies there are no splits
+    """
+    n = y.shape[0]
+    if n_train < n:
+        return [(np.arange(n_train), np.arange(n_train, n))]
+    distinct = n if groups is None else np.unique(groups).size
+    return held_out_splits(y, folds, seed, groups) if distinct > 1 else []
+
+
+def is_standard(features: Any) -> bool:
+    """Whether features are standardised columns."""
+    return getattr(features, "scale_", None) == "standard"
+
+
+def check_budget(budget: float) -> None:
+    """Refuse what is no number of seconds."""
+    if not 0 <= budget < np.inf:
+        raise UserError(
+            f"The budget is {shorten(budget)}. Give seconds: 0 tries nothing, {BUDGET:g} is usual."
+        )
 
 
 def _with_rule(
-    model: Model, X: Any, y: Any, several: bool, rule: str, parameters: Mapping[str, Any],
-    folds: int | None, seed: int, callback: Callable[[int, int], None], groups: Any,
+    model: Model, X: Any, labels: TrainingLabels, rule: str, parameters: Mapping[str, Any],
+    splits: list[Split], seed: int, callback: Callable[[int, int], None],
 ) -> Model:  # fmt: skip
     """The model with the rule asked for, or with the best on held-out scores."""
-    if rule == OWN or (rule == "auto" and not several):
+    if rule == OWN or (rule == "auto" and not labels.several):
         why = (
             "because you chose it"
             if rule == OWN
             else "every training row has one label: the best class"
         )
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
-        return kept if rule == OWN else _sure(kept, X, y, folds, seed, callback, groups)
-    if (X.shape[0] if groups is None else np.unique(groups).size) == 1:
+        return kept if rule == OWN else _sure(kept, X, labels.y, splits[:1], callback)
+    if not splits:
         why = "there is one distinct training row, so none can be held out"
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
         return kept if rule == "auto" else kept.with_rule(rule, **parameters)
     own = INFO[model.about["method"]].decides
-    splits = held_out_splits(y, folds, seed, groups)
     scores = hold_out(
-        model.estimator, X, y, model.taxonomy, model.columns, splits, own=own, callback=callback
-    ).thinned(seed)
+        model.estimator, X, labels.y, model.taxonomy, model.columns, splits, own=own,
+        callback=callback,
+    ).thinned(seed)  # fmt: skip
     model = with_confidence(_told(model, None, OWN, {}, scores), scores)
     if rule != "auto":
         return model.with_rule(rule, **parameters)
     extra = {OWN: scores.own} if own else None
     choice = choose_rule(
         scores.scores, scores.Y, model.taxonomy, model.columns,
-        closed=model.closed, extra=extra, seed=seed,
+        closed=model.closed, extra=extra, metric=METRIC, seed=seed,
     )  # fmt: skip
     told = {"name": choice.name, "why": choice.why, "table": choice.table}
     return _told(model, choice.rule, choice.name, told, scores)
 
 
 def _sure(
-    model: Model, X: Any, y: Any, folds: int | None, seed: int,
-    callback: Callable[[int, int], None], groups: Any,
-) -> Model:  # fmt: skip
-    """The model with its confidence, for which a fifth of the rows is held out once."""
-    if len(y) < FEW or (groups is not None and np.unique(groups).size < 2):
-        return model
-    splits = held_out_splits(y, folds or 1, seed, groups)
-    if min(len(set(y[train])) for train, _ in splits) < 2:
+    model: Model, X: Any, y: Any, splits: list[Split], callback: Callable[[int, int], None]
+) -> Model:
+    """The model with its confidence, for which some rows are held out once."""
+    if len(y) < FEW or not splits or min(len(set(y[train])) for train, _ in splits) < 2:
         return model
     found = hold_out(
         model.estimator, X, y, model.taxonomy, model.columns, splits, callback=callback

@@ -1,4 +1,7 @@
-"""The charts of a comparison, as plain data for plotly: {"data": [...], "layout": {...}}."""
+"""The charts of a comparison, as plain data for plotly: {"data": [...], "layout": {...}}.
+
+Colours are such that all eyes can tell them apart, marks such that ink alone can.
+"""
 
 from __future__ import annotations
 

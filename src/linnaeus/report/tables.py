@@ -81,7 +81,7 @@ def cost_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
 
     A column that no method fills is left out: the cost of a fit, of a model that was there before.
     """
-    columns = {
+    columns: dict[str, list[Any]] = {
         "method": [s.name for s in comparison.ranked],
         "CPU s": [s.cost and f"{s.cost.cpu_seconds:,.2f}" for s in comparison.ranked],
         "wall s": [s.cost and f"{s.cost.wall_seconds:,.2f}" for s in comparison.ranked],

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import registry, state, taxonomies, upgrades
+from linnaeus.storage import registry, state, upgrades
 
 _DTYPE = re.compile(r"[<|]([biuf][1248]|b1|U\d{1,7}|O)")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -152,7 +152,7 @@ class _Decoder:
     # -- objects ----------------------------------------------------------------------------
 
     def _taxonomy(self, node: Any, path: str) -> Any:
-        return taxonomies.rebuild(self._fields(node["$taxonomy"], path))
+        return state.rebuilt(self._fields(node["$taxonomy"], path))
 
     def _random_state(self, node: Any, path: str) -> np.random.RandomState:
         held = self._fields(node["$random"], path)

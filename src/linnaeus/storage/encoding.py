@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import arrays, made, registry, state, taxonomies
+from linnaeus.storage import arrays, made, registry, state
 from linnaeus.taxonomy import Taxonomy
 
 _FUNCTIONS = (
@@ -133,7 +133,7 @@ class Encoder:
 
     def _taxonomy(self, value: Taxonomy, path: str) -> Any:
         self.taxonomy = self.taxonomy or value
-        return {"$taxonomy": self._named(taxonomies.parts(value), path)}
+        return {"$taxonomy": self._named(state.parts(value), path)}
 
     def _random_state(self, value: np.random.RandomState, path: str) -> Any:
         held = value.get_state(legacy=False)

@@ -20,8 +20,7 @@ import numpy as np
 
 from linnaeus.errors import UserError
 from linnaeus.io.collection import Collection, Part
-from linnaeus.synthetic.newsroom_taxonomy import newsroom_taxonomy
-from linnaeus.synthetic.newsroom_writer import write_story
+from linnaeus.synthetic.newsroom_writer import newsroom_taxonomy, write_story
 
 __all__ = ["newsroom", "newsroom_taxonomy"]
 

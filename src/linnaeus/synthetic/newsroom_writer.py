@@ -1,4 +1,4 @@
-"""Writes one short newspaper story about given topics.
+"""Writes one short newspaper story about given topics, of what newsroom.toml holds.
 
 A story is a headline and two to five sentences. Each phrase is taken from the words of its topic,
 or, so that the task is not too easy, from a node above it or beside it (a sibling; below it too
@@ -11,13 +11,15 @@ Python: a seed gives the same bytes everywhere.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from datetime import date
 from functools import cache
+from importlib import resources
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
-from linnaeus.synthetic.newsroom_taxonomy import material, newsroom_taxonomy
+from linnaeus.taxonomy import Taxonomy
 
 T = TypeVar("T")
 
@@ -202,3 +204,31 @@ def with_article(noun: str) -> str:
     """The noun with a or an before it."""
     sounds_open = noun[0] in "aeiou" and not re.match(r"uni|uti|use|eu|one", noun)
     return f"an {noun}" if sounds_open else f"a {noun}"
+
+
+# -- material -------------------------------------------------------------------------------------
+
+
+@cache
+def material() -> dict[str, Any]:
+    """Names, sentences and nodes with their words, as the file has them."""
+    return tomllib.loads(resources.files(__package__).joinpath("newsroom.toml").read_text("utf-8"))
+
+
+@cache
+def newsroom_taxonomy() -> Taxonomy:
+    """The taxonomy of the newsroom: four levels, several nodes with two parents.
+
+    Returns
+    -------
+    Taxonomy
+
+    Examples
+    --------
+    >>> newsroom_taxonomy().parents("sports-business")
+    ('companies', 'sport')
+    """
+    nodes, related = material()["nodes"], material()["taxonomy"]["related"]
+    edges = [(p, v) for v, node in nodes.items() for p in (node["parents"] or (None,))]
+    titles = {v: node["title"] for v, node in nodes.items()}
+    return Taxonomy.from_edges(edges, related=related, titles=titles)

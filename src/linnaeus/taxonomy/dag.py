@@ -1,4 +1,4 @@
-"""A directed acyclic graph over numbers, parents before children, as compact arrays."""
+"""Directed acyclic graphs and forests over numbers, parents before children, as compact arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.taxonomy import closure_fast
-from linnaeus.taxonomy.tree import IntArray
 
 PtrArray = npt.NDArray[np.int64]
 
@@ -143,3 +142,26 @@ def ancestor_lists(dag: Dag, starts: IntArray | None = None) -> Ancestors:
     closure_fast.fill_ancestors(starts, dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
     freeze(ptr, nodes)
     return Ancestors(ptr, nodes)
+
+
+# -- forests --------------------------------------------------------------------------------------
+
+
+IntArray = npt.NDArray[np.int32]
+
+
+class Tree(NamedTuple):
+    """A forest with ``parent[v] < v``; roots have ``parent == -1``.
+
+    Counting up visits parents before children; counting down, children first.
+
+    Attributes
+    ----------
+    parent : ndarray of int of shape (n_nodes,)
+        Parent of each node.
+    n_children : ndarray of int of shape (n_nodes,)
+        Number of its children.
+    """
+
+    parent: IntArray
+    n_children: IntArray

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linnaeus.errors import shorten
+from linnaeus.taxonomy.dag import IntArray
 from linnaeus.taxonomy.formats import headers
 from linnaeus.taxonomy.taxonomy import Taxonomy
-from linnaeus.taxonomy.tree import IntArray
 
 WIDE = 1000  # a family with more children than this is hard to oversee
 _EXAMPLES = 3

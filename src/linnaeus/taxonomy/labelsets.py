@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus import labels as forms
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 if TYPE_CHECKING:
     from linnaeus.taxonomy.taxonomy import Taxonomy

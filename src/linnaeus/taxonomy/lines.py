@@ -1,6 +1,6 @@
 """The ways in which people write a taxonomy down, as one flat list: parent, child, parent, child.
 
-A parent None declares its child a root.
+A parent None declares its child a root. Graphs of networkx are read and made here too.
 """
 
 from __future__ import annotations
@@ -8,12 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnaeus.errors import TaxonomyError, check_choice, nearest, shorten
+from linnaeus.errors import MissingExtraError, TaxonomyError, check_choice, nearest, shorten
 from linnaeus.labels import is_collection, plain_names, read_paths
+from linnaeus.taxonomy.naming import Numbered, number_nodes
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from linnaeus.taxonomy.taxonomy import Taxonomy
 
 Path = tuple[Any, ...]
 
@@ -154,3 +160,29 @@ def from_labels(labels: Iterable[Any]) -> list[Any]:
             raise TaxonomyError(f"The label {shorten(name)} is given twice. Ids must be unique.")
         seen.add(name)
     return [v for name in names for v in (None, name)]
+
+
+# -- graphs of networkx ---------------------------------------------------------------------------
+
+
+def from_networkx(g: nx.Graph) -> tuple[Numbered, dict[Any, str]]:
+    """Nodes, edges and titles of a graph; its nodes count as seen in their own order."""
+    titles = {v: t for v, t in g.nodes(data="title") if t is not None}
+    seen = list(g.nodes)
+    if not g.is_directed():
+        return number_nodes([], list(g.edges()), seen), titles
+    lines = [v for edge in g.edges() for v in edge]
+    return number_nodes(lines, g.graph.get("related", ()), seen), titles
+
+
+def to_networkx(taxonomy: Taxonomy) -> nx.DiGraph:
+    """A graph with edges parent -> child, titles as node attributes, links as a graph attribute."""
+    try:
+        import networkx as nx
+    except ImportError:
+        raise MissingExtraError("to_networkx", "networkx", "formats") from None
+    g = nx.DiGraph(related=taxonomy.related)
+    for v in taxonomy.nodes:
+        g.add_node(v, **({"title": taxonomy.titles[v]} if v in taxonomy.titles else {}))
+    g.add_edges_from(taxonomy.edges)
+    return g

@@ -18,7 +18,7 @@ from linnaeus.errors import TaxonomyError, cut, shorten
 from linnaeus.labels import plain_names
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy import naming_fast
-from linnaeus.taxonomy.tree import IntArray
+from linnaeus.taxonomy.dag import IntArray
 
 
 class Numbered(NamedTuple):

@@ -12,8 +12,8 @@ from linnaeus.errors import TaxonomyError, shorten
 from linnaeus.labels import plain_names
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy import labelsets
+from linnaeus.taxonomy.dag import IntArray
 from linnaeus.taxonomy.naming import Numbered, number_nodes, unique_links
-from linnaeus.taxonomy.tree import IntArray
 
 if TYPE_CHECKING:
     from linnaeus.taxonomy.taxonomy import Taxonomy

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.taxonomy.dag import IntArray
 from linnaeus.taxonomy.reshape import edge_arrays
-from linnaeus.taxonomy.tree import IntArray
 
 if TYPE_CHECKING:
     from linnaeus.taxonomy.taxonomy import Taxonomy

@@ -19,10 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
-from linnaeus.taxonomy import draw, labelsets, lines, networks, reshape, structure
-from linnaeus.taxonomy.dag import Ancestors, Dag, ancestor_lists
+from linnaeus.taxonomy import draw, labelsets, lines, reshape, structure
+from linnaeus.taxonomy.dag import Ancestors, Dag, IntArray, Tree, ancestor_lists
 from linnaeus.taxonomy.naming import Numbered, number_nodes
-from linnaeus.taxonomy.tree import IntArray, Tree
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -242,7 +241,7 @@ class Taxonomy:
         -------
         Taxonomy
         """
-        numbered, titles = networks.from_networkx(g)
+        numbered, titles = lines.from_networkx(g)
         return cls(numbered, titles)
 
     @classmethod
@@ -287,7 +286,7 @@ class Taxonomy:
         -------
         networkx DiGraph
         """
-        return networks.to_networkx(self)
+        return lines.to_networkx(self)
 
     # -- what it holds ----------------------------------------------------------------------
 

@@ -50,11 +50,18 @@ class Analyzer(NamedTuple):
     stop: frozenset[str]
     ngram_range: tuple[int, int]
 
-    def terms(self, text: str) -> Iterator[str]:
-        """The terms of a folded text."""
+    def terms(self, text: str, lowercase: bool) -> Iterator[str]:
+        """The terms of a text."""
+        folded = text.casefold() if lowercase else text
+        usual = writing.is_usual(folded)
+        if not usual:
+            folded = writing.fold(text, lowercase)
+        return self._terms(folded, usual or writing.is_plain(folded))
+
+    def _terms(self, text: str, plain: bool) -> Iterator[str]:
         if self.kind == "letters":
-            return ngrams(writing.letters(text), *self.ngram_range, "")
-        if self.kind in ("text", "pieces") and writing.is_plain(text):
+            return ngrams(text if plain else writing.letters(text), *self.ngram_range, "")
+        if plain:
             return self.plain_terms(text)
         return chain.from_iterable(group.terms() for group in self.groups(text))
 

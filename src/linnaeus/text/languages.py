@@ -15,7 +15,7 @@ from itertools import islice
 from linnaeus.text.tokens import tokenize
 
 LONGEST = 2000  # characters of a text that are looked at
-ENOUGH, AHEAD = 1.5, 1.3  # points that a guess needs, and how many times those of the next
+ENOUGH, AHEAD = 1.2, 1.2  # points that a guess needs, and how many times those of the next
 KNOWN = 0.1  # points for each word that it needs
 
 # The small words of languages in the Latin and Cyrillic scripts
@@ -70,7 +70,7 @@ be і ў не на што з па як гэта ён з за ад да але д
 """
 _LETTERS = {
     "de": "ßäöü", "fr": "œçèêëàùî", "es": "ñ¿¡", "pt": "ãõç", "da": "æø", "no": "æø", "sv": "äöå",
-    "fi": "äö", "et": "õäöü", "hu": "őűáé", "pl": "łąęśźż", "cs": "řěůčšž", "sk": "ľŕôäčšž",
+    "fi": "äö", "et": "õäöü", "hu": "őű", "pl": "łąęśźż", "cs": "řěůčšž", "sk": "ľŕôäčšž",
     "sl": "čšž", "hr": "đćčšž", "ro": "ățșţ", "tr": "ğış", "lt": "ėųįūčšž", "lv": "āēīņķļģ",
     "vi": "ơưđạảấầậắếềểệịọốồộớờợụủứừự", "ca": "ŀçèòà", "ru": "ыэё", "uk": "їєґі", "be": "ўыі",
     "bg": "ъщ", "sr": "ђћјљњ", "mk": "ѓќѕјљњ",

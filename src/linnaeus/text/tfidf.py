@@ -26,7 +26,6 @@ from linnaeus.text.analyzers import ANALYZERS, Analyzer
 from linnaeus.text.frames import as_configured
 from linnaeus.text.stop_words import ENGLISH
 from linnaeus.text.tokens import WORD, ngrams
-from linnaeus.text.writing import fold
 
 
 class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -275,7 +274,7 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The function from a text to its terms."""
         analyzer = self.text_analyzer()
         if self.analyzer in ANALYZERS:
-            return lambda text: analyzer.terms(fold(text, self.lowercase))
+            return lambda text: analyzer.terms(text, self.lowercase)
         if self.lowercase:
             return lambda text: analyzer.plain_terms(text.casefold())
         return analyzer.plain_terms

@@ -34,7 +34,7 @@ def tokenize(text: str, pattern: str = WORD, lowercase: bool = True) -> list[str
     ['a', 'b']
     """
     folded = writing.fold(text, lowercase, greek=False)
-    if not writing.is_plain(folded):
+    if not (writing.is_usual(folded) or writing.is_plain(folded)):
         return [folded[i:j] for i, j in writing.cut(folded, pattern, apart=False).words]
     words: list[str] = re.findall(pattern, folded)
     return words

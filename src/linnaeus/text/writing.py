@@ -46,9 +46,10 @@ _ODD = re.compile(f"[{_SILENT}{_SHAPES}\u0307\u0131\u0370-\u03ff\u1f00-\u1fff]")
 _RUN = re.compile(f"[{IDEOGRAPHS}]+|[{LETTERS}]+")
 _RARE = "\U00011000-\U00011fff"  # Indian scripts of the past, and a few of today
 _UNUSUAL = re.compile(  # all but letters and signs of Europe, the Caucasus, Ethiopia and Korea
-    "[^\x00-\u02ff\u0370-\u0482\u048a-\u0590\u10a0-\u10ff\u1200-\u135a\u1e00-\u200b\u2010-\u20cf"
-    "\u2100-\u2bff\uac00-\ud7a3]"
-)
+    "[^\x00-\xac\xae-\u0130\u0134-\u0148\u014a-\u01c3\u01cd-\u01f0\u01f4-\u02ff\u0400-\u0482\u048a-\u0590"
+    "\u10a0-\u10ff\u1200-\u135a\u1e00-\u1eff\u2010-\u2029\u202f-\u205f\u2070-\u20cf\u2100-\u2125"
+    "\u2127-\u2129\u212c-\u2328\u232b-\u2adb\u2add-\u2bff\uac00-\ud7a3]"
+)  # their one spelling is that of their folded case, and words have blanks between them
 _OF_WORDS = re.compile(r"\\[wWbB]")  # what a pattern says of letters in general
 
 
@@ -81,8 +82,9 @@ def fold(text: str, lowercase: bool = True, greek: bool = True) -> str:
     >>> fold("Cafe\u0301 STRASSE \u0130stanbul") == fold("caf\u00e9 Stra\u00dfe ISTANBUL")
     True
     """
-    if text.isascii():
-        return text.casefold() if lowercase else text
+    folded = text.casefold() if lowercase else text
+    if is_usual(folded):
+        return folded
     text = unicodedata.normalize("NFC", text)
     folded = unicodedata.normalize("NFC", text.casefold()) if lowercase else text
     if not _ODD.search(folded):
@@ -188,6 +190,21 @@ def longest_run(letter: str) -> int:
     return next((n for script, n in LONGEST if re.match(f"[{script}]", letter)), 1)
 
 
+def is_usual(text: str) -> bool:
+    """Whether a text with its case folded needs no further look.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+    """
+    return text.isascii() or not _UNUSUAL.search(text)
+
+
 def is_plain(text: str) -> bool:
     """Whether a folded text has blanks between words, and no marks beside its letters.
 
@@ -200,7 +217,7 @@ def is_plain(text: str) -> bool:
     -------
     bool
     """
-    return text.isascii() or not _UNUSUAL.search(text) or not _special().search(text)
+    return not _special().search(text)
 
 
 @cache

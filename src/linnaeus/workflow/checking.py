@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from linnaeus.text.languages import language_shares
 SHOWN = 20  # rows of a finding that are named
 FEW = 5  # examples in a message
 SECOND = 0.05  # share of the texts from which on a second language is worth saying
-LEAK, BASE = 0.5, 0.1  # share of rows that name their own label, and of others that do
+LEAK, BASE = 0.5, 0.1  # share of rows that name their own label, and that of another row
 
 
 @dataclass(frozen=True)
@@ -254,15 +255,15 @@ def _leak(
     """Rows whose text names their label, where the texts of other rows hardly do."""
     titles = [same(str(taxonomy.titles.get(v, v))) for v in taxonomy.nodes]
     plain = [f" {same(text)} " for text in texts]
-    rows, hits = [], 0
-    rng = np.random.default_rng(0)
-    other = rng.permutation(len(texts))
+    other = np.random.default_rng(0).permutation(len(texts))
+    sets = [set(own.indices[a:b].tolist()) for a, b in pairwise(own.indptr)]
+    rows, others = [], list[bool]()
     for i, text in enumerate(plain):
-        labels = own.indices[own.indptr[i] : own.indptr[i + 1]]
-        named = [f" {titles[v]} " for v in labels if len(titles[v]) > 3]
-        rows += [i] if any(name in text for name in named) else []
-        hits += any(name in plain[other[i]] for name in named)
-    if len(rows) > LEAK * len(texts) and hits < BASE * len(texts) + 0.5 * len(rows):
+        if any(len(titles[v]) > 3 and f" {titles[v]} " in text for v in sets[i]):
+            rows.append(i)
+        without = sets[i] - sets[other[i]]
+        others += [f" {titles[v]} " in plain[other[i]] for v in without if len(titles[v]) > 3]
+    if len(rows) > LEAK * len(texts) and sum(others) < BASE * max(1, len(others)):
         advice = "New texts may not: check that the label was not pasted into them."
         yield finding("leak", rows, "Rows that name their label in the text", advice)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from linnaeus import storage
 from linnaeus.errors import UserError
-from linnaeus.experiments import draw_figures, evaluation_verdict
+from linnaeus.experiments import area_interval, draw_figures, evaluation_verdict
 from linnaeus.io.collection import Part
 from linnaeus.io.options import ReadOptions
 from linnaeus.metrics import Report
@@ -109,7 +109,7 @@ def evaluate(
     X = model.transform(inputs_of(examples))
     scores = np.asarray(model.estimator.class_scores(X))
     closed = model.decide(X, scores)
-    report, best = _weighed(model, model.report(examples.labels, closed, scores), examples, closed)
+    report, best = _weighed(model, examples, closed, scores)
     sure = model.confidence(X, scores)
     found = None
     if with_sweep:
@@ -125,16 +125,18 @@ def evaluate(
     )  # fmt: skip
 
 
-def _weighed(
-    model: Model, report: Report, part: Part, closed: Any
-) -> tuple[Report, Baseline | None]:
+def _weighed(model: Model, part: Part, closed: Any, scores: Any) -> tuple[Report, Baseline | None]:
     """The report with intervals and with what always answering the same would reach."""
-    taxonomy, known = model.taxonomy, model.frequencies
+    taxonomy, known, seed = model.taxonomy, model.frequencies, int(model.about.get("seed", 0))
+    report = model.report(part.labels, closed, scores)
     truth = taxonomy.closure(taxonomy.encode(part.labels))
-    drawn = draw_figures(report.own, Pair(truth, closed), int(model.about.get("seed", 0)))
+    intervals = draw_figures(report.own, Pair(truth, closed), seed).intervals()
+    area = area_interval(truth, scores, taxonomy, model.columns, seed)
+    if area is not None:
+        intervals["au_prc"] = list(area)
     best = None if known is None else baseline(truth, taxonomy, known)
     values = None if best is None else best.to_dict()
-    return replace(report, intervals=drawn.intervals(), baseline=values), best
+    return replace(report, intervals=intervals, baseline=values), best
 
 
 def _seen(model: Model, part: Part, closed: Any, scores: Any) -> Seen | None:

@@ -4,13 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from linnaeus.io.collection import Collection, Part
 from linnaeus.io.options import ReadOptions
 from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
+
+
+class Training(NamedTuple):
+    """What to learn from: a taxonomy, a training part, and a validation part where there is one."""
+
+    taxonomy: Taxonomy
+    train: Part
+    valid: Part | None
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Messages about rows left out on request."""
+        return self.train.skipped + (() if self.valid is None else self.valid.skipped)
+
+
+def read_parts(
+    data: str | Path,
+    taxonomy: str | Path | None = None,
+    skip_bad: bool = False,
+    valid: bool = True,
+    options: ReadOptions | None = None,
+) -> Training:
+    """The parts to learn from of a folder, or of a file and the taxonomy beside it.
+
+    valid : whether to take the validation part, where the folder has one
+    options : how a table is read, where that is not to be guessed
+    """
+    from linnaeus.io import read_collection
+    from linnaeus.io.archive import unpacked
+
+    wanted = ["train", "valid"] if valid else ["train"]
+    found = read_collection(
+        unpacked(data), taxonomy=taxonomy, parts=wanted, skip_bad=skip_bad, options=options
+    )
+    return Training(found.taxonomy, found.part("train"), found.valid)
 
 
 def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:

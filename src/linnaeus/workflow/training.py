@@ -11,7 +11,8 @@ from linnaeus import storage
 from linnaeus.io.options import ReadOptions
 from linnaeus.model import Model
 from linnaeus.model import train as train_model
-from linnaeus.workflow.parts import Step, columns_of
+from linnaeus.model.candidates import BUDGET
+from linnaeus.workflow.parts import Step, columns_of, read_parts
 
 
 class Trained(NamedTuple):
@@ -40,6 +41,8 @@ def train(
     feature_parameters: Mapping[str, Any] | None = None,
     rule: str = "auto",
     folds: int | None = None,
+    valid: bool = True,
+    budget: float | None = None,
     skip_bad: bool = False,
     options: ReadOptions | None = None,
     seed: int = 0,
@@ -50,22 +53,23 @@ def train(
 
     options : how a table is read, where that is not to be guessed
     data : a folder (its training part is used), or a file beside a taxonomy
+    valid : whether to choose by the validation part, where there is one, and learn from it too
+    budget : seconds to spend on trying methods; None for the usual
     """
-    from linnaeus.io import read_training
-
     storage.check_target(Path(target))
     start = time.perf_counter()
     if step is not None:
         step("read", 0, 4)
-    tax, part = read_training(data, taxonomy, skip_bad, options=options)
+    parts = read_parts(data, taxonomy, skip_bad, valid, options)
     read = time.perf_counter()
     model = train_model(
-        part, tax, method, parameters, features=features, feature_parameters=feature_parameters,
-        rule=rule, folds=folds, seed=seed, jobs=jobs, step=step,
+        parts.train, parts.taxonomy, method, parameters, features=features,
+        feature_parameters=feature_parameters, rule=rule, folds=folds, valid=parts.valid,
+        budget=BUDGET if budget is None else budget, seed=seed, jobs=jobs, step=step,
     )  # fmt: skip
-    model.about.update(columns_of(part))
+    model.about.update(columns_of(parts.train))
     fitted = time.perf_counter()
     seconds = {"read": read - start, "train": fitted - read}
     model.save(target, seconds)
     seconds["save"] = time.perf_counter() - fitted
-    return Trained(model, str(target), seconds, part.skipped, part.notes)
+    return Trained(model, str(target), seconds, parts.skipped, parts.train.notes)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from linnaeus import storage
 from linnaeus.experiments import Tuned
 from linnaeus.experiments import tune as search
-from linnaeus.io import read_training
 from linnaeus.io.options import ReadOptions
+from linnaeus.model.candidates import BUDGET
 from linnaeus.model.methods import write_parameters
-from linnaeus.workflow.parts import Step, columns_of, option_words
+from linnaeus.workflow.parts import Step, columns_of, option_words, read_parts
 
 ENDING = ".tune.jsonl"
 
@@ -54,6 +54,8 @@ def tune(
     exhaustive: bool = False,
     metric: str = "micro_f1",
     folds: int = 3,
+    valid: bool = True,
+    budget: float | None = None,
     journal: str | Path | None = None,
     fresh: bool = False,
     skip_bad: bool = False,
@@ -66,6 +68,8 @@ def tune(
     """Search the training part of a collection; see `linnaeus.experiments.tune`.
 
     target : where to write a model with the best setting; None writes none
+    valid : whether to choose by the validation part, where there is one, and learn from it too
+    budget : seconds to spend on choosing a method where none is given; None for the usual
     journal : keeps finished work, so that a search that was stopped can go on; if not given a
         file beside the target, or named after the data in the current folder. It is deleted
         when the model is written, and at the end of a search without one unless it was named.
@@ -74,23 +78,24 @@ def tune(
         storage.check_target(Path(target))
     if step is not None:
         step("read", 0, 1)
-    tax, part = read_training(data, taxonomy, skip_bad, options=options)
+    parts = read_parts(data, taxonomy, skip_bad, valid, options)
     file = journal_path(data, target) if journal is None else Path(journal)
     if note is not None:
         note(f"Finished work is kept in {file}: stopped at any time, the same command goes on.")
     found = search(
-        part, tax, method, parameters, features=features, feature_parameters=feature_parameters,
-        grid=grid, exhaustive=exhaustive, metric=metric, folds=folds, seed=seed, jobs=jobs,
-        journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
+        parts.train, parts.taxonomy, method, parameters, features=features,
+        feature_parameters=feature_parameters, grid=grid, exhaustive=exhaustive, metric=metric,
+        folds=folds, valid=parts.valid, budget=BUDGET if budget is None else budget, seed=seed,
+        jobs=jobs, journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
     )  # fmt: skip
     if found.model is not None and target is not None:
-        found.model.about.update(columns_of(part))
+        found.model.about.update(columns_of(parts.train))
         found.model.save(target)
     if target is not None or journal is None:
         file.unlink(missing_ok=True)
     path = None if target is None else str(target)
     command = by_hand(found, data, target, taxonomy=taxonomy, skip_bad=skip_bad, options=options)
-    return Searched(found, path, command, part.skipped, part.notes)
+    return Searched(found, path, command, parts.skipped, parts.train.notes)
 
 
 def journal_path(data: str | Path, target: str | Path | None) -> Path:

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import shorten
+from linnaeus.errors import check_choice, shorten
 from linnaeus.files import open_lines
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
@@ -36,7 +36,6 @@ from linnaeus.io.find import PARTS
 from linnaeus.io.labels import Labels
 from linnaeus.io.originals.cycles import without_cycles
 from linnaeus.io.originals.source import (
-    check_choice,
     check_parts,
     folder_of,
     missing,

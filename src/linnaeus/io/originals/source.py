@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError, shorten
 from linnaeus.io.find import PARTS, listing
 from linnaeus.taxonomy.formats.guess import stem_and_suffix
 
@@ -33,15 +33,6 @@ def named_file(folder: Path, stems: Iterable[str], suffixes: Sequence[str]) -> P
             if found.lower() == stem and suffix in suffixes:
                 return path
     return None
-
-
-def check_choice(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse a value that is not one of the known ones."""
-    known = list(known)
-    if value not in known:
-        raise UserError(
-            f"{name} is {shorten(value)}{nearest(value, known)}. Use one of {', '.join(known)}."
-        )
 
 
 def check_parts(parts: Sequence[str]) -> tuple[str, ...]:

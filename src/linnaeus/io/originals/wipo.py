@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from linnaeus.errors import FormatError, UserError, shorten
+from linnaeus.errors import FormatError, UserError, check_choice, shorten
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection
-from linnaeus.io.originals.source import check_choice, folder_of, missing
+from linnaeus.io.originals.source import folder_of, missing
 from linnaeus.io.originals.xml_records import read_xml
 from linnaeus.io.rows import Example
 from linnaeus.taxonomy import Taxonomy

@@ -25,13 +25,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus import watching
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.bayes import corrmnl_fast as fast
 from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
-from linnaeus.solvers.numerics.examples import weighted_examples
+from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
+from linnaeus.watching import FIT
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -149,16 +149,15 @@ def sample(
     prior : shape and rate of every precision
     callback : told how many iterations of every chain are done, and how many there will be
     """
-    executor = executor or Serial()
     seeds = np.random.SeedSequence(seed).spawn(plan.n_chains)
     chains = [_Chain(data, tree, prior, plan, np.random.default_rng(s)) for s in seeds]
     total = plan.n_burn_in + plan.n_samples
     work = 40.0 * data.X.size * tree.leaves.size
     segment = max(1, min(100, int(SEGMENT / work)))
-    done, fit = 0, watching.current()
+    done, fit = 0, FIT.get()
     while done < total:  # a chain is never away for long: an interrupt is heard
         n = min(segment, total - done)
-        list(executor.map(_advance, [], [(chain, n) for chain in chains]))
+        list(over_blocks(_advance, (), [(chain, n) for chain in chains], executor))
         done += n
         if callback is not None:
             callback(done, total)

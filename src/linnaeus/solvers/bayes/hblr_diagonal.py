@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.execution import Executor
-from linnaeus.solvers.bayes.hblr_leaves import Given, Leaves, side_by_side
-from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.bayes.hblr_model import Given, Leaves, Values, side_by_side
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.newton import conjugate_gradients
 
@@ -51,7 +50,7 @@ class Diagonal:
         X, squares, spread = examples
         return X[rows] @ mu.T, squares[rows] @ spread
 
-    def update(self, given: Given, executor: Executor) -> Leaves:
+    def update(self, given: Given, executor: Executor | None) -> Leaves:
         """A better q(w) of some leaves."""
         arrays = (self.X, self.squares, *given)
         return Leaves(*side_by_side(executor, _by_gradients, arrays, given.mean.shape[0]))

@@ -22,8 +22,8 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor
-from linnaeus.solvers.bayes.hblr_leaves import ROWS, Given, Leaves, row_blocks, side_by_side
-from linnaeus.solvers.bayes.hblr_model import Values
+from linnaeus.solvers.bayes.hblr_model import ROWS, Given, Leaves, Values, row_blocks, side_by_side
+from linnaeus.solvers.numerics.examples import over_blocks
 
 PAIRS = 256  # pairs of features at once, about: with ROWS examples they stay in the cache
 LARGEST = 5000  # features
@@ -71,16 +71,16 @@ class Full:
             s += _products(x, block, room).T @ spread[block.pairs]
         return X[rows.start // ROWS].T @ mu.T, np.maximum(s, 0.0, out=s)
 
-    def update(self, given: Given, executor: Executor) -> Leaves:
+    def update(self, given: Given, executor: Executor | None) -> Leaves:
         """The best q(w) of some leaves.
 
         The bound is quadratic in the means: a step of Newton's method leads to the best. What Psi
         lacks in precision touches the step only; a second step removes that.
         """
         curvature = given.curvature.astype(self.inputs[0].dtype, copy=False)
-        references = [executor.put(a) for a in (self.inputs, curvature)]
         blocks = feature_blocks(given.mean.shape[1])
-        packed = np.concatenate(list(executor.map(_second_moments, references, blocks)))
+        moments = over_blocks(_second_moments, (self.inputs, curvature), blocks, executor)
+        packed = np.concatenate(list(moments))
         arrays = (packed, *self.pairs, given.A)
         covariance, log_det = side_by_side(executor, _inverted, arrays, given.A.shape[0])
         mean = given.mean
@@ -90,11 +90,11 @@ class Full:
         variance = np.diagonal(covariance, axis1=1, axis2=2)
         return Leaves(mean, variance, log_det, covariance)
 
-    def _slope(self, given: Given, mean: Values, executor: Executor) -> Values:
+    def _slope(self, given: Given, mean: Values, executor: Executor | None) -> Values:
         """The gradient of the bound in the means (k, d)."""
         slope = given.base + given.A * (given.above - mean)
-        references = [executor.put(a) for a in (self.X, given.curvature, given.beta, mean)]
-        for part in executor.map(_slope_of, references, row_blocks(given.beta.size)):
+        arrays = (self.X, given.curvature, given.beta, mean)
+        for part in over_blocks(_slope_of, arrays, row_blocks(given.beta.size), executor):
             slope += part
         return slope
 

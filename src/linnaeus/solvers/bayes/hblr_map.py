@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.bayes import hblr_model, hblr_precisions
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Posterior, Start, Values
 from linnaeus.solvers.numerics import newton
@@ -74,7 +74,7 @@ def solve(
     if model.by_feature:
         wide = (model.owners.size, X.shape[1] + bool(bias))
         prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
-    run = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor or Serial())
+    run = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor)
     if start is not None:
         run.resume(start, free)
     rounds = Rounds(max_iter)
@@ -107,7 +107,12 @@ class _Joint:
     """Rounds over all nodes at once."""
 
     def __init__(
-        self, data: TreeExamples, model: HBLRModel, prior: Gamma, tol: float, executor: Executor
+        self,
+        data: TreeExamples,
+        model: HBLRModel,
+        prior: Gamma,
+        tol: float,
+        executor: Executor | None,
     ) -> None:
         self.data, self.model, self.prior, self.tol = data, model, prior, tol
         self.executor, self.order = executor, Order.of(model.tree)
@@ -222,7 +227,12 @@ class _Paper:
     """Leaves given the inner nodes, inner nodes from the lowest to the root, then precisions."""
 
     def __init__(
-        self, data: TreeExamples, model: HBLRModel, prior: Gamma, tol: float, executor: Executor
+        self,
+        data: TreeExamples,
+        model: HBLRModel,
+        prior: Gamma,
+        tol: float,
+        executor: Executor | None,
     ) -> None:
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol

@@ -11,10 +11,19 @@ variances var_n, q(prec) = Gamma(tau, nu) and A_n = E[prec_n] = tau / nu (1 at t
 
 sums over children c, over the nodes below an owner, and in M1 and M3 over the features as well
 (# counts these terms). These are the paper's (5)-(7), corrected; see docs/maths/hblr.md.
+
+The best q(w_n) = N(mu_n, Psi_n) of a leaf n, while everything else is kept, is
+
+    Psi_n^-1 = 2 X' diag(c lambda_n) X + diag(A_n),
+    mu_n     = Psi_n (sum_i c_i (y_in - 1/2 + 2 lambda_in beta_i) x_i + A_n mu_parent)
+
+for weights c of the examples [GopalYang2015, (5) and (6)]. Leaves do not meet: they are updated
+side by side. `hblr_full` and `hblr_diagonal` do it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +31,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
+from linnaeus.execution import Executor
+from linnaeus.solvers.numerics.examples import over_blocks
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -150,7 +161,7 @@ class Posterior(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where inference begins: an earlier posterior, moved to this model (`hblr_start`)."""
+    """Where inference begins: an earlier posterior, moved to this model (`hblr_prior`)."""
 
     mu: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
     variance: npt.NDArray[np.floating[Any]]  # (n_nodes, d)
@@ -235,3 +246,47 @@ def unseen_variances(model: HBLRModel, precisions: Values) -> Values:
         below = level.children
         out[below] = out[tree.parent[below]] + 1.0 / precisions[model.owner[below]]
     return out
+
+
+# -- leaves ---------------------------------------------------------------------------------------
+
+
+ROWS = 512  # examples at once
+LEAVES = 32  # leaves at once
+
+
+class Given(NamedTuple):
+    """What is kept while some leaves are updated, and their old means."""
+
+    curvature: Values  # (n, k): c_i lambda_in
+    beta: Values  # (n,)
+    base: Values  # (k, d): sum_i c_i (y_in - 1/2) x_i
+    A: Values  # (k, 1 or d)
+    above: Values  # (k, d): means of the parents
+    mean: Values  # (k, d)
+
+
+class Leaves(NamedTuple):
+    """q(w) of some leaves."""
+
+    mean: Values  # (k, d)
+    variance: Values  # (k, d)
+    log_det: Values  # (k,): log|Psi|
+    covariance: Values | None = None  # (k, d, d)
+
+
+def row_blocks(n: int) -> list[slice]:
+    """Examples in blocks."""
+    return [slice(a, min(a + ROWS, n)) for a in range(0, n, ROWS)]
+
+
+def side_by_side(
+    executor: Executor | None,
+    function: Callable[..., tuple[Any, ...]],
+    arrays: Sequence[Any],
+    k: int,
+) -> list[Any]:
+    """What the function makes of blocks of k leaves, each of its results put together."""
+    blocks = [slice(a, min(a + LEAVES, k)) for a in range(0, k, LEAVES)]
+    parts = over_blocks(function, arrays, blocks, executor)
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]

@@ -28,7 +28,7 @@ from scipy.sparse.linalg import MatrixRankWarning, spsolve
 from linnaeus.execution import Executor
 from linnaeus.solvers.bayes import hblr_precisions_fast as fast
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Values, from_squares
-from linnaeus.solvers.numerics.examples import FloatArray
+from linnaeus.solvers.numerics.examples import FloatArray, over_blocks
 
 LIMIT = float(np.log(4.0))  # of a step
 HIGHEST = 0.95  # row sums of J, as far as the weights raise them
@@ -44,7 +44,7 @@ class Update(NamedTuple):
 
 def update(
     model: HBLRModel, prior: Gamma, order: Order, A: Values, W: FloatArray, h: FloatArray,
-    executor: Executor, moves: Any = True,
+    executor: Executor | None, moves: Any = True,
 ) -> Update:  # fmt: skip
     """From weights W (d, nodes) and curvatures h (d, leaves), both in the order of the loops.
 
@@ -53,16 +53,16 @@ def update(
     """
     first = W.shape[1] - h.shape[1]
     blocks = [slice(j, j + ROWS) for j in range(0, W.shape[0], ROWS)]
-    shared = [executor.put(array) for array in (order.parent, model.owner[order.nodes], A, W, h)]
+    shared = (order.parent, model.owner[order.nodes], A, W, h)
     if model.by_feature:
-        parts = list(executor.map(_features, shared, blocks))
+        parts = list(over_blocks(_features, shared, blocks, executor))
         total, slope = (np.vstack(part).T for part in zip(*parts, strict=True))
         now = _owned(model, order, A)
         q = _held(from_squares(model, prior, total, W.shape[0]), now, moves)
         J = np.minimum(slope / (2.0 * q.rate), HIGHEST)
         step = (np.log(q.mean) - np.log(now)) / (1.0 - J)
         return Update(q, np.clip(step, -LIMIT, LIMIT))
-    sums = np.sum(list(executor.map(_sums, shared, blocks)), axis=0)
+    sums = np.sum(list(over_blocks(_sums, shared, blocks, executor)), axis=0)
     return _scalar(model, prior, order, A[0], sums, first, W.shape[0], moves)
 
 

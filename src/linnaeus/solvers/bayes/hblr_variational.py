@@ -29,22 +29,23 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.bayes import hblr_bound as bound
 from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
 from linnaeus.solvers.bayes.hblr_full import Full
-from linnaeus.solvers.bayes.hblr_leaves import Given, row_blocks
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
+    Given,
     HBLRModel,
     Level,
     Numbers,
     Posterior,
     Start,
     Values,
+    row_blocks,
 )
-from linnaeus.solvers.numerics.examples import example_weights
+from linnaeus.solvers.numerics.examples import example_weights, over_blocks
 from linnaeus.solvers.numerics.rounds import Rounds
 
 PLAIN = 50  # sweeps before the shift is made the best too: short runs show the paper's bounds
@@ -156,7 +157,7 @@ class _Variational:
             prior = prior._replace(rate=np.broadcast_to(prior.rate, (model.owners.size, d)))
         self.model, self.prior, self.q = model, prior, prior
         self.weight = example_weights(1.0, sample_weight, n)
-        self.softmax, self.executor = softmax, executor or Serial()
+        self.softmax, self.executor = softmax, executor
         self.leaves: Full | Diagonal = (Full if covariance == "full" else Diagonal)(X, K)
         self.log_det = np.zeros(K)  # of the leaves
         self.inner = np.setdiff1d(np.arange(model.tree.n_nodes), model.tree.leaves)
@@ -219,12 +220,11 @@ class _Variational:
         tree = self.model.tree
         mean, examples = self.mu[tree.leaves], self.leaves.examples(self.variance[tree.leaves])
         shared = (examples, mean, self.beta, self.weight)
-        references = [self.executor.put(a) for a in shared]
         rows = row_blocks(self.weight.size)
         blocks = [(row, self.leaves.scores, self.softmax) for row in rows]
         value = float((mean * self.labelled).sum())
         for row, (curvature, beta, loss) in zip(
-            rows, self.executor.map(_look_at, references, blocks), strict=True
+            rows, over_blocks(_look_at, shared, blocks, self.executor), strict=True
         ):
             self.curvature[row], self.beta[row] = curvature, beta
             value -= loss

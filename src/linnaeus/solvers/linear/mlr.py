@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial
+from linnaeus.execution import Executor
 from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
@@ -69,7 +69,6 @@ def solve(
     start : an earlier solution, of this problem with another C, mean or weights
     max_iter : passes over the data
     """
-    executor = executor or Serial()
     t = np.asarray(t, dtype=np.int64)
     if t.size and not (t.min() >= 0 and t.max() < n_classes):
         raise UserError(
@@ -86,7 +85,7 @@ def solve(
     )  # fmt: skip
     shared = [Rows.of(X, dtype), np.int64(X.shape[1]), norms, C * weight, t]
     began = time.perf_counter()
-    parts = list(executor.map(solve_task, [executor.put(a) for a in shared], [task]))
+    parts = list(examples.over_blocks(solve_task, shared, [task], executor))
     return coordinate_ascent.joined(parts, bias, time.perf_counter() - began)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor, Serial
+from linnaeus.execution import Executor
 from linnaeus.solvers.linear import svm_duals, svm_newton
 from linnaeus.solvers.linear import svm_fast as fast
 from linnaeus.solvers.numerics import gram
@@ -32,6 +32,7 @@ from linnaeus.solvers.numerics.examples import (
     FloatArray,
     Rows,
     Solution,
+    over_blocks,
     squared_norms,
     weighted_examples,
 )
@@ -111,7 +112,6 @@ def solve(
     start : (n, n_classes), signed `dual_variables` of an earlier solve
     prune : weights below this are dropped at the end; `coef` is then sparse
     """
-    executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     if start is not None:
         start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
@@ -121,7 +121,7 @@ def solve(
     shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
-    solved = executor.map(solve_block, [executor.put(a) for a in shared], tasks)
+    solved = over_blocks(solve_block, shared, tasks, executor)
     coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype)
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
     return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks

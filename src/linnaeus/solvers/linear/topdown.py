@@ -29,7 +29,14 @@ from scipy.special import logsumexp
 from linnaeus.execution import Executor
 from linnaeus.losses import zero_one
 from linnaeus.solvers.linear import svm, topdown_fast
-from linnaeus.solvers.numerics.examples import FloatArray, IntArray, Rows, Solution, squared_norms
+from linnaeus.solvers.numerics.examples import (
+    FloatArray,
+    IntArray,
+    Rows,
+    Solution,
+    over_blocks,
+    squared_norms,
+)
 from linnaeus.taxonomy import Taxonomy
 
 TASK_ROWS = 5000  # small problems are put together until they have so many rows
@@ -78,7 +85,7 @@ def solve(
     norm2 = squared_norms(X, options.bias).astype(dtype)
     arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), norm2, weight.astype(dtype), options]
     tasks = _tasks(problems)
-    done = executor.map(solve_task, [executor.put(a) for a in arrays], tasks)
+    done = over_blocks(solve_task, arrays, tasks, executor)
     return [local for part in done for local in part]
 
 

@@ -27,7 +27,7 @@ from linnaeus.errors import UserError, check_choice
 from linnaeus.inference.graphs import FloatArray, Graph, IntArray, Oracle
 from linnaeus.inference.rows import score_blocks
 from linnaeus.solvers.markov import graph_m3_fast as fast
-from linnaeus.solvers.markov.fitted import Certificate, Fitted
+from linnaeus.solvers.markov.hm3_rows import Certificate, Fitted
 from linnaeus.solvers.markov.labelings_fast import Pool, has_room
 from linnaeus.solvers.numerics.examples import Rows, example_weights
 from linnaeus.solvers.numerics.rounds import Rounds

@@ -27,8 +27,13 @@ from linnaeus.errors import UserError, check_choice
 from linnaeus.inference.maxsum import Forest
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
-from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import MarkovProblem, check_competitors, edge_codes, prepare
+from linnaeus.solvers.markov.hm3_rows import (
+    Fitted,
+    MarkovProblem,
+    check_competitors,
+    edge_codes,
+    prepare,
+)
 from linnaeus.solvers.numerics.examples import Rows
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.taxonomy import Taxonomy

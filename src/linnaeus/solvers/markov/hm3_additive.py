@@ -17,8 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.solvers.markov import hm3_labelings
-from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import prepare
+from linnaeus.solvers.markov.hm3_rows import Fitted, prepare
 
 
 def solve(

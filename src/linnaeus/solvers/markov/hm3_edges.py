@@ -20,12 +20,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.execution import Executor, Serial
+from linnaeus.execution import Executor
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
-from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_local import prepare_local
-from linnaeus.solvers.markov.hm3_rows import FLOOR, Source, edge_codes, run
+from linnaeus.solvers.markov.hm3_rows import (
+    FLOOR,
+    Certificate,
+    Fitted,
+    Source,
+    Values,
+    edge_codes,
+    run,
+)
+from linnaeus.solvers.numerics.examples import over_blocks
 from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
 
 
@@ -74,7 +82,7 @@ def solve(
         machine = EdgeMachine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
         return solve_edge(data if block is None else data.beside(block), machine, options)
 
-    found = list((executor or Serial()).map(solve_one, [], range(n_edges)))
+    found = list(over_blocks(solve_one, (), range(n_edges), executor))
     return _together(found, data)
 
 

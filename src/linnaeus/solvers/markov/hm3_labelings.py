@@ -31,8 +31,15 @@ from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_labelings_fast as fast
 from linnaeus.solvers.markov import hm3_rows
-from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
-from linnaeus.solvers.markov.hm3_rows import MarkovProblem, Source, edge_codes, run
+from linnaeus.solvers.markov.hm3_rows import (
+    Certificate,
+    Fitted,
+    MarkovProblem,
+    Source,
+    Values,
+    edge_codes,
+    run,
+)
 from linnaeus.solvers.markov.labelings_fast import Pool, multipliers
 from linnaeus.solvers.numerics.examples import Rows
 

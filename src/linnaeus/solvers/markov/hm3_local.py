@@ -31,8 +31,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges, markov_edges
 from linnaeus.solvers.markov import hm3_labelings
-from linnaeus.solvers.markov.fitted import Fitted
-from linnaeus.solvers.markov.hm3_rows import MarkovProblem, Source, prepare
+from linnaeus.solvers.markov.hm3_rows import Fitted, MarkovProblem, Source, prepare
 
 Array = npt.NDArray[np.floating[Any]]
 

@@ -25,9 +25,8 @@ import numpy.typing as npt
 
 from linnaeus.errors import UserError
 from linnaeus.losses import SCALINGS, node_coefficients
-from linnaeus.solvers.markov.fitted import Certificate, Fitted, Values
 from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
-from linnaeus.solvers.markov.hm3_rows import prepare, run
+from linnaeus.solvers.markov.hm3_rows import Certificate, Fitted, Values, prepare, run
 from linnaeus.taxonomy import Taxonomy
 
 STEPS = 10  # of a visit

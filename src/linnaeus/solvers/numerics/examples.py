@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
+from linnaeus.execution import Executor
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int32]
@@ -30,6 +32,19 @@ class Rows(NamedTuple):
             np.ascontiguousarray(X.indices).astype(np.int32, copy=False).view(np.uint32),
             X.data.astype(dtype, copy=False),
         )
+
+
+def over_blocks(
+    function: Callable[..., Any], arrays: Sequence[Any], blocks: Sequence[Any],
+    executor: Executor | None = None,
+) -> Iterator[Any]:  # fmt: skip
+    """``function(*arrays, block)`` for every block, in order: one block here, several side by side.
+
+    executor : where several run; None for this thread
+    """
+    if executor is None or len(blocks) == 1:
+        return (function(*arrays, block) for block in blocks)
+    return executor.map(function, [executor.put(array) for array in arrays], blocks)
 
 
 def example_weights(C: float, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from linnaeus import watching
+from linnaeus.watching import FIT
 
 Record = dict[str, float]  # seconds, objective, gap; the gap is relative: (P - D) / max(1, |P|)
 
@@ -38,7 +38,7 @@ class Rounds:
         self.limit, self.tol, self.floor, self.unit = limit, tol, floor, unit
         self.n, self.done, self.gap, self.target = 0, False, math.inf, 0.0
         self.trace: list[Record] = []
-        self.began, self.fit = time.perf_counter(), watching.current()
+        self.began, self.fit = time.perf_counter(), FIT.get()
 
     def __iter__(self) -> Iterator[int]:
         while self.go_on():

@@ -34,7 +34,7 @@ import scipy.sparse as sp
 from scipy.special import expit, softmax
 
 from linnaeus.solvers.linear import logistic_fast as flat
-from linnaeus.solvers.numerics import block_elimination, coordinate_ascent, newton
+from linnaeus.solvers.numerics import coordinate_ascent, elimination, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
@@ -391,7 +391,7 @@ class TreeNewton(TreeWeights):
         edges: list[dict[int, Values]] = [{} for _ in range(N)]
         for v, f in zip(below.tolist(), factor.tolist(), strict=True):
             edges[v] = {int(parent[v]): -f * A[v]}
-        solve = block_elimination.eliminated(block_elimination.Blocks(matrices, edges))
+        solve = elimination.eliminated(elimination.Blocks(matrices, edges))
 
         def apply(R: FloatArray) -> FloatArray:
             r = root * R.T

@@ -18,7 +18,7 @@ over the weights W_I of the other nodes, D = F'W_I, of blocks of the size of the
 
     (R + sum_n mix_n mix_n' T_n) dW_I = ...,      T_n = S_n - S_n^2 (S_n + G_n)^-1,     R = F F'.
 
-It has the graph of R (`block_elimination`): a tree takes one block for each node and edge.
+It has the graph of R (`elimination`): a tree takes one block for each node and edge.
 
 The certificate is the primal value of the weights as they are returned, and the dual value
 
@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from linnaeus.execution import one_blas_thread
-from linnaeus.solvers.numerics import block_elimination, gram
+from linnaeus.solvers.numerics import elimination, gram
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.gram import Examples, Values
 
@@ -88,7 +88,7 @@ def work(X: sp.csr_array, found: Coupling) -> float:
     scores = gram.DENSE * n * p if dense else X.nnz
     product = gram.DENSE * n * p**2 if dense else X.nnz**2 / n
     block = gram.OVERHEAD + 3 * gram.DENSE * p**3
-    nodes = block_elimination.n_products(found.reduced) * block
+    nodes = elimination.n_products(found.reduced) * block
     return float(STEPS * (K * (block + ACTIVE * product + 4 * scores + 20 * n) + nodes))
 
 
@@ -292,7 +292,7 @@ class _JointMachine:
         """What solves a system with I + L' diag(t) L."""
         S, found = self.found.S[:, None], self.found
         inverse = self._inverses(t)
-        over_nodes = block_elimination.eliminated(self._node_blocks(inverse))
+        over_nodes = elimination.eliminated(self._node_blocks(inverse))
 
         def solve(b: Values) -> Values:
             r, r_D = self.split(b)
@@ -313,10 +313,10 @@ class _JointMachine:
             out[k] = _inverse(self.examples.gram(t[k]), S)
         return out
 
-    def _node_blocks(self, inverse: Values) -> block_elimination.Blocks:
+    def _node_blocks(self, inverse: Values) -> elimination.Blocks:
         """R + sum_n mix_n mix_n' T_n."""
         mix, unit = self.found.mix, np.eye(self.shape[1])
-        blocks = block_elimination.Blocks.of(self.found.reduced, self.shape[1])
+        blocks = elimination.Blocks.of(self.found.reduced, self.shape[1])
         for k, S in enumerate(self.found.S.tolist()):
             T = (S * unit - S**2 * inverse[k]) * self.shared * self.shared[:, None]
             near = slice(mix.indptr[k], mix.indptr[k + 1])
