@@ -52,6 +52,7 @@ def test_train_evaluate_predict_rule_and_explain(answer, folder, tmp_path):
         for line in lines:
             check("prediction", json.loads(line))
         assert ("probabilities" in json.loads(lines[0])) == (method == "logistic")
+        check("monitor", answer("monitor", model, folder))
         check("rule", answer("rule", model))
         check("rule", answer("rule", model, "rcut", "-p", "k=2"))
         check("explain", answer("explain", model, "--text", "purr bark", "--why-not", "oak"))
@@ -104,5 +105,5 @@ def test_import(answer, tmp_path):
 def test_a_wrong_value_does_not_fit():
     with pytest.raises(Exception, match="'rows' is a required property"):
         check("predict", {"path": "x", "seconds": 1, "skipped": [], "rows_per_second": 1})
-    with pytest.raises(Exception, match="Additional properties"):
+    with pytest.raises(Exception, match="'titles' is a required property"):
         check("prediction", {"id": "1", "labels": [], "paths": [], "scores": [], "more": 1})

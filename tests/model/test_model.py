@@ -95,14 +95,10 @@ def test_learns_something(model):
     assert model.evaluate(NEW.texts, NEW.labels)["micro_f1"] > 0.7
 
 
-def test_answers_in_the_manner_of_the_training_labels():
+def test_answers_are_the_most_specific_labels_whatever_was_taught():
     whole = stories(labels=lambda row: TREE.decode(TREE.closure(TREE.encode([row])))[0])
-    taught, short = train(whole, TREE, "svm"), train(stories(), TREE, "svm")
-    for paths, leaves in zip(taught.predict(NEW.texts), short.predict(NEW.texts), strict=True):
-        assert all(set(TREE.ancestors(label)) <= set(paths) for label in paths)
-        assert all(not set(TREE.ancestors(label)) - {label} & set(leaves) for label in leaves)
-    assert taught.closed_answers and not short.closed_answers
-    assert max(map(len, taught.predict(NEW.texts))) >= 2
+    for row in train(whole, TREE, "svm").predict(NEW.texts):
+        assert all(not (set(TREE.ancestors(label)) - {label}) & set(row) for label in row)
 
 
 def test_labels_at_inner_nodes_are_learnt():

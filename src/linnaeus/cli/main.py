@@ -19,6 +19,7 @@ from linnaeus.cli import (
     explain,
     import_,
     methods,
+    monitor,
     predict,
     rule,
     split,
@@ -53,6 +54,7 @@ app.command("compile")(compile_.compile_)
 app.command("explain")(explain.explain)
 app.command("import")(import_.import_)
 app.command("methods")(methods.methods)
+app.command("monitor")(monitor.monitor)
 app.command("rule")(rule.rule)
 app.command("tune")(tune.tune)
 app.add_typer(taxonomy.app, name="taxonomy")

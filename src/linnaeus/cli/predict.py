@@ -29,6 +29,7 @@ def predict(
     part: Part = "test",
     top: Annotated[int, option("predict.top")] = 0,
     min_confidence: Annotated[float | None, option("predict.min_confidence")] = None,
+    by_level: Annotated[bool, option("predict.by_level")] = False,
     rule: Rule = None,
     format: Annotated[str | None, option("predict.format")] = None,
     skip_bad: SkipBad = False,
@@ -40,10 +41,10 @@ def predict(
 ) -> None:
     """Label every row of DATA (a file, or the test part of a folder) and write the result.
 
-    Each row gets its labels, their paths from the top of the taxonomy, scores, and
-    probabilities if the method has them. Rows are read and written in blocks and keep their
-    order, so files can have any size.
-    [bold]linnaeus predict model new.csv -o labelled.jsonl --top 5[/bold]
+    The result has all columns of DATA. Each row also gets its labels, their titles and paths
+    from the top of the taxonomy, scores, and probabilities if the method has them. Rows are
+    read and written in blocks and keep their order, so files can have any size.
+    [bold]linnaeus predict model new.xlsx -o labelled.xlsx --by-level[/bold]
 
     [bold]--min-confidence 0.8[/bold] adds how sure the model is of each row, and marks the rows
     that a person should see. [bold]linnaeus evaluate[/bold] shows what a number keeps.
@@ -54,7 +55,7 @@ def predict(
     with rate(quiet or json, total) as told:
         done = workflow.predict(
             model, data, output, part=part, format=format, top=top, rule=rule, skip_bad=skip_bad,
-            options=options, min_confidence=min_confidence, told=told,
+            options=options, min_confidence=min_confidence, by_level=by_level, told=told,
         )  # fmt: skip
     print_skipped(done.skipped)
     if not (quiet or json):

@@ -43,9 +43,10 @@ class Markov:
     def of(cls, estimator: Any) -> Markov:
         """The weights of an estimator."""
         if estimator.local_coef_ is not None:
+            said = "This HM3 learned from local features of edges, which have no names. "
             raise UserError(
-                "This HM3 learned from local features of edges, which have no names. "
-                "Fit it without local=... to explain it."
+                f"{said}Fit it without local=... to explain it.",
+                f"{said}Train it again without these to explain it.",
             )
         inputs, targets = Inputs.of(estimator), estimator.targets_
         W = estimator.coef_ if inputs.kind == "features" else estimator.dual_coef_.T

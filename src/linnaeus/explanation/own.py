@@ -69,9 +69,11 @@ def ridge(estimator: Any) -> Additive:
 def top_down(estimator: Any) -> Additive:
     """The weights of TopDown: a row for every edge from a parent to a child."""
     if estimator.estimator is not None:
+        kind = type(estimator.estimator).__name__
+        said = f"The local models are {kind}s, whose weights are unknown here. "
         raise UserError(
-            f"The local models are {type(estimator.estimator).__name__}s, whose weights "
-            f"are unknown here. Use TopDown without estimator=... to explain it."
+            f"{said}Use TopDown without estimator=... to explain it.",
+            f"{said}Train with --method topdown to explain it.",
         )
     if estimator.targets_.binary and estimator.local == "binary":
         return flat(estimator)

@@ -19,6 +19,7 @@ parquet    columns as in csv; `labels` may hold lists
 
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
+from linnaeus.io.kept import Columns, Kept, kept_columns
 from linnaeus.io.options import ReadOptions
 from linnaeus.io.originals import (
     read_clus,
@@ -28,7 +29,7 @@ from linnaeus.io.originals import (
     read_rcv1,
     read_wipo,
 )
-from linnaeus.io.predictions import open_writer
+from linnaeus.io.predictions import format_of, open_writer
 from linnaeus.io.read import read_collection, read_training
 from linnaeus.io.rows import Example, SparseRow
 from linnaeus.io.stream import blocks, find_rows, iter_rows, open_reading
@@ -42,14 +43,18 @@ from linnaeus.io.write import (
 
 __all__ = [
     "Collection",
+    "Columns",
     "Example",
+    "Kept",
     "Part",
     "ReadOptions",
     "SparseRow",
     "blocks",
     "collect",
     "find_rows",
+    "format_of",
     "iter_rows",
+    "kept_columns",
     "open_reading",
     "open_writer",
     "read_clus",

@@ -1,14 +1,13 @@
-"""What a model says about rows: labels, their paths, scores, probabilities, ranking."""
+"""What a model says about rows: labels, titles, paths, scores, probabilities, ranking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.inference.rows import top_columns
@@ -17,10 +16,10 @@ from linnaeus.model.model import Model, inputs_of
 
 
 class Answers:
-    """What there is to say about rows: labels, their paths, scores, probabilities, ranking.
+    """What there is to say about rows: labels, titles, paths, scores, probabilities, ranking.
 
-    An inner node that is given because a node below it is, or that has no score of its own, has
-    the highest score at or below it, and no probability.
+    Labels are the most specific ones; paths are the titles from the top of the taxonomy down to
+    them. A node that has no score of its own has the highest score below it, and no probability.
 
     Parameters
     ----------
@@ -30,41 +29,59 @@ class Answers:
         How many of the highest-ranked labels to list as well.
     min_confidence : float or None, default=None
         Also say how sure the model is of each row, and mark those below this for review.
+    by_level : bool, default=False
+        Also list the titles of each level of the taxonomy: `level_1`, `level_2`, ...
     """
 
-    def __init__(self, model: Model, top: int = 0, min_confidence: float | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        top: int = 0,
+        min_confidence: float | None = None,
+        by_level: bool = False,
+    ) -> None:
         self._least = _checked(model, min_confidence)
         self.reviewed = 0  # rows marked so far
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
-        self._paths: dict[Any, list[Any]] = {}
+        self.levels = len(model.taxonomy.levels) if by_level else 0
+        self._above: dict[Any, tuple[Any, ...]] = {}
         self._below: dict[int, np.ndarray] = {}
 
+    @property
+    def fields(self) -> list[str]:
+        """What is said of each row, by name and in order."""
+        names = ["id", "labels", "titles", "paths", "scores"]
+        names += ["probabilities"] * self.probabilities
+        names += ["confidence", "review"] * (self._least is not None)
+        return names + self._level_names() + ["ranking"] * bool(self._top)
+
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
-        model = self._model
+        model, tax = self._model, self._model.taxonomy
         X = model.transform(inputs_of(block))
         scores = np.asarray(model.estimator.class_scores(X))
-        tax, given = model.taxonomy, model.decide(X, scores)
-        given = given if model.closed_answers else tax.most_specific(given)
+        given = tax.most_specific(model.decide(X, scores))
         row = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
         labels = [tax.nodes[v] for v in given.indices.tolist()]
-        for name in set(labels) - self._paths.keys():  # the nodes above and itself, from the top
-            self._paths[name] = list(tax.ancestors(name))
-        paths = [self._paths[name] for name in labels]
-        columns = self._columns(given, row)
+        for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
+            self._above[name] = tax.ancestors(name)
+        columns = self._scored[given.indices]
         values = self._values(scores, row, given.indices, columns)
         likely = self._likely(X, row, columns) if self.probabilities else None
         best = top_columns(scores, self._top) if self._top else None
-        sure = None if self._least is None else self._model.confidence(X, scores)
+        sure = None if self._least is None else model.confidence(X, scores)
         for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
             record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
-            record["paths"], record["scores"] = paths[a:b], values[a:b]
+            record["titles"] = [tax.title(v) for v in labels[a:b]]
+            record["paths"] = [[tax.title(u) for u in self._above[v]] for v in labels[a:b]]
+            record["scores"] = values[a:b]
             if likely is not None:
                 record["probabilities"] = likely[a:b]
             if sure is not None:
                 record["confidence"] = float(sure[i])
                 record["review"] = bool(sure[i] < self._least)
                 self.reviewed += record["review"]
+            record |= self._by_level(labels[a:b])
             if best is not None:
                 ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
@@ -78,17 +95,16 @@ class Answers:
         found[tax.numbers(columns)] = np.arange(len(columns))
         return found
 
-    def _columns(self, given: sp.csr_array, row: np.ndarray) -> np.ndarray:
-        """The column of each label: of the most specific ones their own, -1 where there is none."""
-        own: np.ndarray = self._scored[given.indices]
-        if not self._model.closed_answers:
-            return own
-        n = given.shape[1]
-        specific = self._model.taxonomy.most_specific(given)
-        ends = np.repeat(np.arange(given.shape[0]), np.diff(specific.indptr)) * n + specific.indices
-        last = np.isin(row * n + given.indices, ends)
-        inner = self._model.taxonomy.n_children[given.indices] > 0
-        return np.asarray(np.where(last | self._model.closed | ~inner, own, -1))
+    def _level_names(self) -> list[str]:
+        return [f"level_{depth + 1}" for depth in range(self.levels)]
+
+    def _by_level(self, labels: Sequence[Any]) -> dict[str, list[str]]:
+        """The titles of the nodes at and above the labels, by level, each once."""
+        tax = self._model.taxonomy
+        found: dict[str, list[str]] = {name: [] for name in self._level_names()}
+        for node in dict.fromkeys(v for label in labels for v in self._above[label] if found):
+            found[f"level_{tax.depth[tax.index(node)] + 1}"].append(tax.title(node))
+        return found
 
     def _values(
         self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray
@@ -119,9 +135,13 @@ def _checked(model: Model, least: float | None) -> float | None:
     if not 0 <= least <= 1:
         raise UserError(f"The least confidence is {least}. Use a number from 0 to 1, such as 0.8.")
     if model.confidence_map is None and not model.has_probabilities:
-        raise UserError(
+        said = (
             "This model does not know how sure it is of a row: it has no probabilities and was "
-            "trained without held-out rows, by an older version, with the rule 'own' or on very "
-            "few rows. Train it again (with 'auto' as the rule), or leave out the least confidence."
+            "trained without held-out rows, by an older version, on very few rows or with "
+        )
+        raise UserError(
+            f"{said}the rule 'own'. Train it again (with 'auto' as the rule), or leave out the "
+            f"least confidence.",
+            f"{said}--rule own. Train it again without that, or leave out --min-confidence.",
         )
     return least

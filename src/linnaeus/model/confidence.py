@@ -54,12 +54,15 @@ class Confidence:
         Values of the statistic, ascending.
     shares : ndarray of shape (n_knots,)
         The share of right rows at each, ascending.
+    best : ndarray of int of shape (n_used,) or None
+        How many held-out rows had each of the columns as their best; None where that was not kept.
     """
 
     statistic: str
     columns: Any
     knots: Any
     shares: Any
+    best: Any = None
 
     def __call__(self, scores: Any) -> np.ndarray:
         """The confidence of each row, from 0 to 1.
@@ -75,6 +78,20 @@ class Confidence:
         """
         x = STATISTICS[self.statistic](_used(scores, self.columns))
         return np.asarray(np.interp(x, self.knots, self.shares))
+
+    def best_columns(self, scores: Any) -> np.ndarray:
+        """The place of each row's best label among `columns`.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows, n_columns)
+            A score for every column of the model.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+        """
+        return np.asarray(_used(scores, self.columns).argmax(axis=1))
 
 
 def _used(scores: Any, columns: np.ndarray) -> np.ndarray:
@@ -127,7 +144,8 @@ def learn_confidence(
     bins = np.array_split(order, np.clip(order.size // ROWS, 1, BINS))
     sizes = np.array([rows.size for rows in bins], dtype=float)
     shares = _rising(np.array([right[rows].mean() for rows in bins]), sizes)
-    return Confidence(name, used, np.array([values[name][rows].mean() for rows in bins]), shares)
+    knots = np.array([values[name][rows].mean() for rows in bins])
+    return Confidence(name, used, knots, shares, np.bincount(S.argmax(axis=1), minlength=used.size))
 
 
 def _rising(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:

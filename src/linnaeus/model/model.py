@@ -55,12 +55,13 @@ class Model:
         Training rows of every node that have it as a most specific label.
     held_out : HeldOut or None
         Held-out scores of training rows, from which other rules can be learned.
-    closed_answers : bool
-        Whether `predict` answers whole paths, as the training labels did.
     confidence_map : Confidence or None
         From scores to how sure the model is of a row, learned from held-out scores.
     digests : ndarray of uint64 of shape (n_digests,) or None
         What the training rows said, by which they are known again; see `linnaeus.io.copies`.
+    profile : dict or None
+        What the training rows were like, for new ones to be compared with; see
+        `linnaeus.model.profile`.
 
     Examples
     --------
@@ -81,9 +82,9 @@ class Model:
     train_counts: Any = None
     own_counts: Any = None
     held_out: HeldOut | None = None
-    closed_answers: bool = False
     confidence_map: Confidence | None = None
     digests: Any = None
+    profile: dict[str, Any] | None = None
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -248,7 +249,7 @@ class Model:
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))
 
     def predict(self, inputs: Any) -> list[list[Any]]:
-        """The labels of every row: the most specific, or whole paths where these were taught.
+        """The labels of every row, the most specific ones.
 
         Parameters
         ----------
@@ -263,7 +264,7 @@ class Model:
         return self.names(self.decide(X, self.estimator.class_scores(X)))
 
     def names(self, closed: sp.csr_array) -> list[list[Any]]:
-        """Closed label sets as lists of names, in the manner of the training labels.
+        """The most specific labels of closed label sets, as lists of names.
 
         Parameters
         ----------
@@ -274,21 +275,7 @@ class Model:
         -------
         list of lists
         """
-        return self.taxonomy.decode(self.given(closed))
-
-    def given(self, closed: sp.csr_array) -> sp.csr_array:
-        """Closed label sets as `predict` gives them: whole, or the most specific labels.
-
-        Parameters
-        ----------
-        closed : csr_array of shape (n_rows, n_nodes)
-            Closed label sets.
-
-        Returns
-        -------
-        csr_array of shape (n_rows, n_nodes)
-        """
-        return closed if self.closed_answers else self.taxonomy.most_specific(closed)
+        return self.taxonomy.decode(self.taxonomy.most_specific(closed))
 
     def evaluate(self, inputs: Any, labels: Sequence[Sequence[Any]]) -> Report:
         """How good the label sets and the scores are.
@@ -385,9 +372,11 @@ class Model:
             return self.held_out.scores, self.held_out.Y
         if learns:
             simple = ", ".join(r for r, info in RULES.items() if not info.learns)
+            said = f"The rule {name!r} learns from held-out scores, and this model keeps none. "
+            others = f", or use one of: own, {simple}."
             raise UserError(
-                f"The rule {name!r} learns from held-out scores, and this model keeps none. Give "
-                f"labelled examples, train with --rule {name}, or use one of: own, {simple}."
+                f"{said}Give labelled examples, train with rule={name!r}{others}",
+                f"{said}Train with --rule {name}{others}",
             )
         return np.zeros((1, len(self.columns))), self.taxonomy.encode([[]])
 

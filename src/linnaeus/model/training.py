@@ -23,6 +23,7 @@ from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.methods import INFO, make
 from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
+from linnaeus.model.profile import training_profile
 from linnaeus.model.search import METRIC, Trial, best_method
 from linnaeus.parameters import check_parameters
 from linnaeus.splits import Split
@@ -129,7 +130,7 @@ def train(
         },
         train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
         own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
-        closed_answers=labels.closed.nnz == labels.given.nnz,
+        profile=training_profile(fitted, inputs_of(part), X, copies.groups),
         digests=copies.kept(),
     )  # fmt: skip
 

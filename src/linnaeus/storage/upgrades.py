@@ -3,7 +3,7 @@
     1   classes by the module and name that they had then, seconds among the other numbers
     2   classes by tag; seconds in made.json, so that equal training gives equal files
     3   estimators say what a row without a label gets (`empty`); `classes_` is made from the labels
-    4   models keep what confidence means and the digests of their training rows
+    4   models keep what confidence means, and the digests and a profile of their training rows
 
 An object whose attributes (or a named tuple whose fields) change needs a new format: raise
 `document.VERSION`, add to `CHANGES` a function that makes the new attributes of the old, and keep
@@ -46,8 +46,9 @@ def _hieron_2(parts: Parts) -> Parts:
 
 
 def _model_3(parts: Parts) -> Parts:
-    """How sure it was, and what it was trained on, was not kept."""
-    return {**parts, "confidence_map": None, "digests": None}
+    """How sure it was, and what it was trained on, was not kept; labels might be whole paths."""
+    rest = {key: value for key, value in parts.items() if key != "closed_answers"}
+    return {**rest, "confidence_map": None, "digests": None, "profile": None}
 
 
 # By tag and format: from the attributes of that format to those of the next

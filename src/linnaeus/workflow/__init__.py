@@ -23,6 +23,7 @@ _NAMES = {
     "explaining": ("Place", "explain", "explain_label"),
     "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
+    "monitoring": ("Monitored", "monitor"),
     "parts": ("Step",),
     "predicting": ("Predicted", "predict"),
     "rows": ("count_rows",),

@@ -78,9 +78,10 @@ def load_model(path: str | Path) -> Model:
     """A model that `linnaeus train` has written."""
     found = storage.load(path)
     if not isinstance(found, Model):
+        said = f"{path} holds a {type(found).__name__} without features and decision rule. "
         raise UserError(
-            f"{path} holds a {type(found).__name__} without features and decision rule. Use "
-            f"linnaeus.load in Python, or a model written by linnaeus train."
+            f"{said}Use linnaeus.load, or a model written by linnaeus train.",
+            f"{said}Name a model that linnaeus train has written.",
         )
     return found
 

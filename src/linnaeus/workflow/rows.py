@@ -31,12 +31,16 @@ def open_rows(
     skip_bad: bool = False,
     options: ReadOptions | None = None,
     taxonomy: Taxonomy | None = None,
+    keeps: bool = False,
 ) -> Reading:
-    """A part of a folder, or a file, to be read as the model's training rows were."""
+    """A part of a folder, or a file, to be read as the model's training rows were.
+
+    keeps : whether the metadata of a row holds all of its cells
+    """
     return open_reading(
         find_rows(data, part), taxonomy=taxonomy, feature_names=model.feature_names,
         skipped=[] if skip_bad else None, options=options,
-        before=ReadOptions(**model.about.get("columns", {})),
+        before=ReadOptions(**model.about.get("columns", {})), keeps=keeps,
     )  # fmt: skip
 
 
