@@ -34,9 +34,9 @@ from linnaeus.decisions.rules import (
     pool_rules,
     score_rules,
 )
+from linnaeus.decisions.threshold import cut_off
 from linnaeus.errors import UserError
 from linnaeus.inference import lift
-from linnaeus.decisions.threshold import cut_off
 from linnaeus.io import read_collection
 from linnaeus.metrics import counts, evaluate
 from strategies import edge_lists
