@@ -140,7 +140,8 @@ def test_every_stored_unit_has_figures_or_a_reason(stored):
         assert len({"figures", "reason", "unsuited"} & set(facts)) == 1, facts
 
 
-@pytest.mark.parametrize("method", ["svm", "perceptron"])
+# not where the rule is scut: those records are older than thresholds that shrink
+@pytest.mark.parametrize("method", ["svm", "topdown"])
 def test_a_stored_figure_comes_out_again(stored, shared, method):
     unit = next(u for u in TABLES[0].units if u.name == unit_name("Enron", method))
     matrix._described.cache_clear()
