@@ -77,7 +77,7 @@ def test_charts_are_drawn_without_errors_and_without_a_network(watched, tmp_path
     assert found(dom, "asked") == []
     assert found(dom, "overflow") <= 0  # nothing is wider than the window
     charts = re.split(r'class="chart[^"]*js-plotly-plot', dom)[1:]
-    assert len(charts) == 8
+    assert len(charts) == 9
     for part in charts:
         assert "main-svg" in part
     drawn = "".join(charts)
