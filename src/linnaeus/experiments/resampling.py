@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.inference.consistency_fast import lift_rows
+from linnaeus.inference.consistency import lift
 from linnaeus.metrics.au_prc import ScoredRows, counted
 from linnaeus.metrics.inputs import Pair
 from linnaeus.taxonomy import Taxonomy
@@ -160,13 +160,10 @@ def area_interval(
     if n * len(taxonomy) > CELLS:
         return None
     rows = ScoredRows.of(Y_true, scores, taxonomy, classes)
-    lifted = np.full((n, len(taxonomy)), -np.inf)
-    lifted[:, rows.columns] = scores
-    lift_rows(taxonomy.dag.parent_ptr, taxonomy.dag.parents, lifted)
     true = rows.true.toarray().astype(bool)[:, used]
     if not true.any():
         return None
-    lifted = lifted[:, used]
+    lifted = lift(taxonomy, scores, rows.columns)[:, used]
     cuts = np.unique(np.quantile(lifted[true], np.linspace(0, 1, STEPS), method="nearest"))
     place = np.searchsorted(cuts, lifted, side="right")  # how many thresholds each score reaches
     place += (cuts.size + 1) * np.arange(n)[:, None]
