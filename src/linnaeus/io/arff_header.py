@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from linnaeus.errors import shorten
 from linnaeus.files import LineReader
+from linnaeus.io.columns import Sample
 from linnaeus.io.reading import Reading, check_columns
 
 QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
@@ -88,7 +89,7 @@ def _arrange(reading: Reading, attributes: list[Attribute], line: int) -> Header
     def of(*kinds: str) -> list[Attribute]:
         return [a for a in attributes if a.kind in kinds]
 
-    check_columns(reading, [a.name for a in attributes], line)
+    check_columns(reading, Sample([a.name for a in attributes], []), line)
     labels, others = of("hierarchical"), of("string", "date", "key")
     if not labels and reading.needs_labels:
         raise reading.error(

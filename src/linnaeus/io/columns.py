@@ -14,15 +14,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.io import label_columns
 from linnaeus.io.options import ReadOptions
+from linnaeus.io.spellings import is_nothing
 
 IDS = (
-    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr no"
+    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr no "
+    "_id unnamed_0 rownames row_number row"
 )
 LABELS = (
     "labels label categories category classes class topics topic tags tag subjects subject codes "
     "code targets target nodes node y genres genre taxonomy category_path categorypath "
-    "product_type kategorien kategorie klassen klasse schlagworte schlagwort themen thema "
+    "product_type product_category google_product_category kategorien kategorie klassen klasse schlagworte schlagwort themen thema "
     "sachgruppe catégories catégorie classe sujet categorías categoría categoria clase tema "
     "type kind species"
 )
@@ -34,17 +37,26 @@ TEXTS = (
     "short_description"
 )
 TITLES = (
-    "title titel titre título titulo titolo name headline heading keywords product_name subtitle"
+    "title titel titre título titulo titolo name headline heading keywords product_name subtitle "
+    "überschrift ueberschrift schlagzeile betreff"
 )
-_LEVEL = re.compile(
-    r"(level|lvl|l|cat|category|class|tier|label|node|ebene|stufe|niveau|nivel|livello|kategorie|"
-    r"hierarchy|category_level|cat_level|taxonomy_level)_?(\d+)(_name)?"
+PARTS = {  # the values of a column that says which part a row belongs to
+    "train": "train", "training": "train", "trn": "train", "test": "test", "testing": "test",
+    "tst": "test", "holdout": "test", "eval": "test", "valid": "valid", "validation": "valid",
+    "val": "valid", "dev": "valid",
+}  # fmt: skip
+_PART_NAMES = "split set part subset partition fold dataset usage teil"
+_LIKE_LABELS = re.compile(
+    r"(.*_)?(categor(y|ies)|kategorien?|catégories?|categorías?|categorias?|topics?|subjects?|genres?|"
+    r"labels?|classification|schlagworte?|themen|class)(_(ids?|codes?|names?|paths?|[a-z]{2}))?"
 )
-_BELOW = re.compile(r"(sub_?)+(category|categorie|kategorie|cat|class|group|topic|genre|subject)")
-_ABOVE = re.compile(
-    r"(main_?|top_?|parent_?|haupt_?|ober_?)?"
-    r"(category|categorie|kategorie|cat|class|group|topic|genre|subject|department)"
+_NO_LABELS = re.compile(r"(parent|old|previous|former|predicted|suggested|alt)_.*")
+_LIKE_TEXTS = re.compile(
+    r"(.*_)?(text|description|abstract|body|summary|content|beschreibung|zusammenfassung|résumé)"
+    r"(_(html|[a-z]{2}))?"
 )
+_LIKE_TITLES = re.compile(r"(.*_)?(title|titel|titre)(_[a-z]{2})?")
+_ARROWS = re.compile(r">|»|›|→|::")
 WORDS = 3  # in a cell of a text, on average, at least
 NUMERIC = 0.5  # of the cells that are numbers, from which on others are mistakes
 
@@ -59,19 +71,28 @@ class Layout(NamedTuple):
     text: list[int]
     features: list[int]
     notes: list[str]
+    more: Sequence[int] = ()  # further columns of labels
+    marks: Sequence[int] = ()  # columns that are called as labels are, with a mark where they hold
+    part: int | None = None  # the column that says which part a row belongs to
 
     @property
     def rest(self) -> list[int]:
         """The columns that are kept beside: neither features nor anything named."""
         taken = {self.id, self.labels, *self.levels, *self.text, *self.features}
+        taken |= {*self.more, *self.marks}
         return [j for j in range(len(self.names)) if j not in taken]
+
+    @property
+    def label_columns(self) -> list[int]:
+        """The columns whose cells hold labels, other than levels."""
+        return [] if self.labels is None else [self.labels, *self.more]
 
     def options(self) -> ReadOptions:
         """The columns by name, as one would ask for them."""
         name = self.names.__getitem__
         return ReadOptions(
             tuple(map(name, self.text)),
-            None if self.labels is None else name(self.labels),
+            ",".join(map(name, self.label_columns)) or None,
             tuple(map(name, self.levels)),
             None if self.id is None else name(self.id),
         )
@@ -114,6 +135,7 @@ def lay_out(
     """
     finder = _Finder(sample, asked, are_labels, features or ())
     labels, levels = finder.labels()
+    part = finder.part()
     id = finder.id()
     text = finder.text() if features is None else []
     numbers: list[int] = []
@@ -121,7 +143,10 @@ def lay_out(
         numbers = finder.by_name(features)
     elif not text:
         text, numbers = finder.by_content()
-    return Layout(sample.names, id, labels, levels, text, numbers, finder.notes)
+    return Layout(
+        sample.names, id, labels[0] if labels else None, levels, text, numbers, finder.notes,
+        labels[1:], finder.marks, part,
+    )  # fmt: skip
 
 
 class _Finder:
@@ -136,6 +161,7 @@ class _Finder:
         self.keys = [plain(name) for name in sample.names]
         self.left = list(range(len(sample.names)))
         self.notes: list[str] = []
+        self.marks: list[int] = []
 
     def take(self, *places: int) -> list[int]:
         self.left = [j for j in self.left if j not in places]
@@ -171,51 +197,105 @@ class _Finder:
 
     # -- labels -------------------------------------------------------------------------------
 
-    def labels(self) -> tuple[int | None, list[int]]:
-        """The column of the labels, or the columns of levels."""
+    def labels(self) -> tuple[list[int], list[int]]:
+        """The columns of the labels, or the columns of levels."""
         if self.asked.labels is not None:
-            return self.take(self.named(self.asked.labels, "labels"))[0], []
+            return self.take(*self._asked_labels(self.asked.labels)), []
         if self.asked.levels:
-            return None, self.take(*(self.named(name, "levels") for name in self.asked.levels))
-        candidates = self.like(LABELS)
+            return [], self.take(*(self.named(name, "levels") for name in self.asked.levels))
+        candidates = self._called_labels()
         if candidates and self.keys[candidates[0]] == "labels":
-            return self.take(candidates[0])[0], []
-        levels = self._levels()
+            return self.take(candidates[0]), []
+        several, levels = self._several()
         if levels:
             self.notes.append(f"levels: {self.shown(levels)}")
-            return None, self.take(*levels)
-        best = self._by_taxonomy(candidates)
-        if best is None:
-            return None, []
-        self.notes.append(f"labels: {self.shown([best])}")
-        return self.take(best)[0], []
+            return [], self.take(*levels)
+        found = several or self._by_taxonomy(candidates)
+        if found:
+            self.notes.append(f"labels: {self.shown(found)}")
+        else:
+            self._find_marks()
+        return self.take(*found), []
 
-    def _by_taxonomy(self, candidates: list[int]) -> int | None:
+    def _asked_labels(self, name: str) -> list[int]:
+        """The column of this name, or several with commas between their names."""
+        keys, parts = {*self.keys}, name.split(",")
+        if len(parts) > 1 and plain(name) not in keys and {plain(part) for part in parts} <= keys:
+            return [self.named(part.strip(), "labels") for part in parts]
+        return [self.named(name, "labels")]
+
+    def _called_labels(self) -> list[int]:
+        """The columns that are called as labels are, those with the usual words first."""
+        usual = self.like(LABELS)
+        others = [j for j in self.free() if j not in usual and _LIKE_LABELS.fullmatch(self.keys[j])]
+        return usual + [j for j in others if not _NO_LABELS.fullmatch(self.keys[j])]
+
+    def _by_taxonomy(self, candidates: list[int]) -> list[int]:
         """The column whose cells are labels: by the taxonomy where there is one, else by name."""
         if self.are_labels is None:
-            return candidates[0] if candidates else None
+            return sorted(candidates, key=self._doubt)[:1]
         others = [j for j in self.free() if j not in candidates]
         share = {j: self.are_labels(self.sample.cells(j)) for j in [*candidates, *others]}
         best = max(share, key=lambda j: share[j], default=None)
         if best is not None and share[best] > 0.5:
-            return next((j for j in candidates if share[j] >= share[best]), best)
-        return candidates[0] if candidates else None
+            return [next((j for j in candidates if share[j] >= share[best]), best)]
+        return candidates[:1]
 
-    def _levels(self) -> list[int]:
-        """Columns such as level 1, level 2, ..., or category, subcategory."""
-        found: dict[str, dict[int, int]] = {}
-        for j in self.free():
-            if match := _LEVEL.fullmatch(self.keys[j]):
-                found.setdefault(match[1] + (match[3] or ""), {})[int(match[2])] = j
-        for numbered in found.values():
-            order = sorted(numbered)
-            if order[0] <= 1 and len(order) > 1 and order[-1] - order[0] == len(order) - 1:
-                return [numbered[i] for i in order]
-        below = [j for j in self.free() if _BELOW.fullmatch(self.keys[j])]
-        above = [j for j in self.free() if _ABOVE.fullmatch(self.keys[j])]
-        if len(above) == 1 and below:
-            return [*above, *sorted(below, key=lambda j: self.keys[j].count("sub"))]
-        return []
+    def _doubt(self, j: int) -> tuple[bool, bool]:
+        """How little cells look like labels: few, or all the same; without the arrows of paths."""
+        cells = self.sample.cells(j)
+        rows = len(self.sample.rows)
+        paths = sum(_ARROWS.search(cell) is not None for cell in cells)
+        return 2 * len(cells) < rows or (len(set(cells)) < 2 < rows), 2 * paths <= len(cells)
+
+    def _several(self) -> tuple[list[int], list[int]]:
+        """Columns of labels side by side, or of levels: by their names, and by what they hold."""
+        ladder = label_columns.named_levels(self.sample.names, self.keys, self.free())
+        if ladder and self._are_levels(ladder) is not False:
+            return [], ladder
+        for word, places in label_columns.numbered(self.keys, self.free()):
+            sure, labels = label_columns.is_level_word(word), label_columns.is_label_word(word)
+            shown = self._are_levels(places)
+            if shown or (shown is None and (sure or labels)):
+                return [], places
+            if labels or (self.are_labels is not None and self._hold_labels(places)):
+                return places, []
+            if sure:
+                return [], places
+        return [], []
+
+    def _are_levels(self, places: Sequence[int]) -> bool | None:
+        cells = [cell for j in places for cell in self.sample.cells(j) if not is_nothing(cell)]
+        if self.are_labels is None and any(map(is_number, cells)):
+            return False
+        rows = [[row[j] for j in places if j < len(row)] for row in self.sample.rows]
+        return label_columns.are_levels(rows, self.are_labels)
+
+    def _hold_labels(self, places: Sequence[int]) -> bool:
+        assert self.are_labels is not None
+        return self.are_labels([cell for j in places for cell in self.sample.cells(j)]) > 0.5
+
+    def _find_marks(self) -> None:
+        """Columns with a mark where the label holds that they are called by."""
+        known = self.are_labels or (lambda _: 1.0 if self._has_text() else 0.0)
+        free = [j for j in self.free() if plain(self.sample.names[j]) not in IDS.split()]
+        self.marks = label_columns.marked(self.sample.names, free, self.sample.cells, known)
+        if self.marks:
+            shown = self.shown(self.marks[:2]) + (" and more" if len(self.marks) > 2 else "")
+            self.notes.append(f"labels: a mark in {len(self.marks):,} columns, {shown}")
+            self.take(*self.marks)
+
+    def _has_text(self) -> bool:
+        filled = [j for j in self.left if self.sample.cells(j) and not self._is_numeric(j)]
+        return any(self._is_wordy(j) for j in filled)
+
+    def part(self) -> int | None:
+        """The column that says which part a row belongs to."""
+        for j in self.like(_PART_NAMES):
+            values = {cell.casefold() for cell in self.sample.cells(j)}
+            if "train" in {PARTS.get(value) for value in values} and values <= PARTS.keys():
+                return self.take(j)[0]
+        return None
 
     # -- the rest -----------------------------------------------------------------------------
 
@@ -242,13 +322,36 @@ class _Finder:
         if self.asked.text:
             return self.take(*(self.named(name, "text") for name in self.asked.text))
         if "text" in self.keys and (j := self.keys.index("text")) in self.left:
-            return self.take(j)
+            titles = self._titles_beside(j)
+            if titles:
+                self.notes.append(f"text: {self.shown([*titles, j])}")
+            return self.take(*titles, j)
         known = [j for j in self.like(TEXTS) if not self._is_numeric(j)]
+        known = known or [
+            j for j in self.free() if _LIKE_TEXTS.fullmatch(self.keys[j]) and not self._is_numeric(j)
+        ]
         if not known:
             return []
-        both = sorted([*known, *self.like(TITLES)])
+        titles = self.like(TITLES)
+        titles += [
+            j
+            for j in self.free()
+            if _LIKE_TITLES.fullmatch(self.keys[j]) and j not in titles and j not in known
+        ]
+        both = sorted([*known, *titles])
         self.notes.append(f"text: {self.shown(both)}")
         return self.take(*both)
+
+    def _titles_beside(self, j: int) -> list[int]:
+        """Titles that belong before the text of a table that people made: it does not hold them.
+
+        Under the name `text`, as our own files have it, the text is whole.
+        """
+        if self.sample.names[j] == "text":
+            return []
+        rows = [row for row in self.sample.rows if j < len(row)]
+        found = [k for k in self.like(TITLES) if not self._is_numeric(k)]
+        return [k for k in found if 2 * sum(row[k] in row[j] for row in rows) < len(rows)]
 
     def by_name(self, features: Sequence[str]) -> list[int]:
         """The columns of these features, wherever they are."""
@@ -270,7 +373,7 @@ class _Finder:
         filled = [j for j in self.left if self.sample.cells(j) or not self.sample.rows]
         numbers = [j for j in filled if self._is_numeric(j)]
         others = [j for j in filled if j not in numbers]
-        wordy = [j for j in others if self._is_wordy(j)]
+        wordy = self._distinct([j for j in others if self._is_wordy(j)])
         names = [j for j in self.like(TITLES) if j in others]
         if wordy or (others and not numbers):
             chosen = sorted({*wordy, *names}) if wordy else others
@@ -289,6 +392,11 @@ class _Finder:
         cells = self.sample.cells(j)
         return sum(map(is_number, cells)) >= NUMERIC * len(cells)
 
+    def _distinct(self, places: list[int]) -> list[int]:
+        """Without columns whose cells recur, if there are others: those are categories."""
+        cells = {j: self.sample.cells(j) for j in places}
+        return [j for j in places if 2 * len(set(cells[j])) >= len(cells[j])] or places
+
     def _is_wordy(self, j: int) -> bool:
         cells = self.sample.cells(j)
         return statistics.fmean(len(cell.split()) for cell in cells) >= WORDS or (
@@ -303,7 +411,7 @@ def plain(name: str) -> str:
     ('parent_id', 'parent_id', 'level_1')
     """
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip())
-    return re.sub(r"[\s._\-/#:*]+", "_", name).strip("_").casefold()
+    return re.sub(r"[\W_]+", "_", name).strip("_").casefold() or name
 
 
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?|nan|na|n/a|null|none|\?|-", re.I)

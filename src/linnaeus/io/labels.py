@@ -8,7 +8,7 @@ whether labels are paths; `taxonomy_of` then makes the taxonomy of them.
 
 from __future__ import annotations
 
-import unicodedata
+import html
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +19,7 @@ from linnaeus.files import open_lines
 from linnaeus.io import separators
 from linnaeus.io.options import ReadOptions
 from linnaeus.io.rows import BadRowError
+from linnaeus.io.spellings import alike, is_nothing, same, with_code
 from linnaeus.taxonomy import Taxonomy
 
 _HINTS = 10  # so many unknown labels get a hint at the nearest name, which takes time to find
@@ -52,7 +53,9 @@ class Labels:
         self._cells: dict[Any, list[Any]] = {}
         self._loose: dict[str, Any] | None = None
         self.other_spellings: Counter[tuple[str, str]] = Counter()  # (as written, the node)
-        self.by_title = 0
+        self.by_title = self.by_both = 0
+        self.repeated = False  # whether the last name of some row fills the levels below it
+        self.missing: dict[str, None] = {}  # cells that stand for no label
         self._ways = separators.ways(map(str, nodes), options.label_separator)
         self._learned = False
         self.notes: list[str] = []
@@ -69,6 +72,12 @@ class Labels:
         except (KeyError, TypeError):
             return list(dict.fromkeys([self._node(label) for label in labels]))
 
+    def of_value(self, given: Any) -> list[Any]:
+        """The nodes of a typed value: a text as a cell has it, a list, one label, or nothing."""
+        if isinstance(given, str):
+            return self.split(given)
+        return self.resolve([] if given is None else given if isinstance(given, list) else [given])
+
     def split(self, cell: str) -> list[Any]:
         """The nodes in a cell of a table, however they are separated."""
         found = self._cells.get(cell)
@@ -79,8 +88,10 @@ class Labels:
         return list(found)
 
     def _split(self, cell: str) -> list[Any]:
-        if not cell:
+        if not cell or self._is_nothing(cell):
             return []
+        if "&" in cell and ";" in cell and cell not in self._known:
+            cell = html.unescape(cell)
         for way in self._ways if self._decides() else ():
             parts = way.split(cell)
             if parts and all(self._find(part) is not None for part in parts):
@@ -92,13 +103,20 @@ class Labels:
                 f"{error} {self._ways[0].said}", kind=error.kind, value=error.value
             ) from None
 
+    def _is_nothing(self, cell: str) -> bool:
+        """Whether a cell says that there is no label, and is no node."""
+        if not is_nothing(cell) or self._find(cell) is not None:
+            return False
+        self.missing[cell] = None
+        return True
+
     def _decides(self) -> bool:
         """Whether there are names to decide by what separates labels."""
         return self.taxonomy is not None and self._ids is None
 
     def level(self, cells: Iterable[str]) -> list[Any]:
         """The node that a row of level columns leads to, or none."""
-        path = [cell.strip() for cell in cells]
+        path = ["" if self._is_nothing(cell) else cell.strip() for cell in cells]
         while path and not path[-1]:
             path.pop()
         if not path:
@@ -106,13 +124,16 @@ class Labels:
         if not all(path):
             raise BadRowError(
                 f"the levels {shorten(path)} have a gap: a level is empty above one that is not. "
-                f"Fill it in.",
+                f"Fill it in; where cells are merged or left empty because they are as above, fill "
+                f"them down.",
                 kind="bad_path",
                 value=str(path),
             )
+        short = path[: next(i for i in range(1, len(path) + 1) if {*path[i:]} <= {path[i - 1]})]
         if self.taxonomy is None:
-            return [tuple(path)]
-        node = self._along(path)
+            self.repeated |= len(short) < len(path)
+            return [tuple(short)]
+        node = self._along(path) or self._along(short)
         if node is None:
             raise BadRowError(
                 f"the levels {shorten(' > '.join(path))} lead to no node of the taxonomy. Correct "
@@ -125,6 +146,10 @@ class Labels:
     # -- one label ----------------------------------------------------------------------------
 
     def _node(self, label: Any) -> Any:
+        if isinstance(label, dict):
+            label = self._of_record(label)
+        if isinstance(label, list) and label and all(isinstance(name, str) for name in label):
+            return self.level(label)[0]
         if isinstance(label, float) and label.is_integer():
             label = int(label)  # as spreadsheets and data frames write numbers
         if not isinstance(label, str | int) or isinstance(label, bool):
@@ -146,6 +171,12 @@ class Labels:
             self._note(label, node)
         return node
 
+    def _of_record(self, label: dict[str, Any]) -> Any:
+        """The label that an object with an id and a name stands for."""
+        given = [label[key] for key in ("id", "code", "name", "title", "label") if key in label]
+        known = [value for value in given if self._find(value) is not None]
+        return next(iter(known or given[::-1] if self.infer else known or given), label)
+
     def _as_written(self, label: Any) -> Any:
         if self.infer:
             return separators.path_of(str(label), self.path_separator)
@@ -166,7 +197,17 @@ class Labels:
                 return loose[spelled]
         if text.endswith(".0") and text[:-2] in self._known:
             return self._known[text[:-2]]
-        return self._by_path(text)
+        return self._by_path(text) or self._by_both(text) or loose.get(f"~{alike(text)}")
+
+    def _by_both(self, text: str) -> Any:
+        """The node of "152 - Cats" or "Cats (152)", where id and title belong together."""
+        for code, name in with_code(text):
+            if code in self._known and alike(self._title(self._known[code])) == alike(name):
+                return self._known[code]
+        return None
+
+    def _title(self, node: Any) -> str:
+        return str(self.taxonomy.titles.get(node, node)) if self.taxonomy is not None else ""
 
     def _loosely(self) -> dict[str, Any]:
         """Nodes by titles ("=title") and by spellings; None where several have the same."""
@@ -174,6 +215,8 @@ class Labels:
             found: dict[str, set[Any]] = defaultdict(set)
             for v in self.taxonomy.nodes:
                 found[same(str(v))].add(v)
+                found[f"~{alike(str(v))}"].add(v)
+                found[f"~{alike(self._title(v))}"].add(v)
             for v, title in self.taxonomy.titles.items():
                 found[f"={title}"].add(v)
                 found[f"={same(title)}"].add(v)
@@ -186,8 +229,7 @@ class Labels:
         """The node at the end of a path such as "Animals > Cats", if there is exactly one."""
         for separator in [self.path_separator] if self.path_separator else separators.PATHS:
             if separator.strip() and separator.strip() in text:
-                path = [part.strip() for part in text.split(separator.strip()) if part.strip()]
-                node = self._along(path) if path else None
+                node = self._along(separators.path_of(text, separator))
                 if node is not None:
                     return node
         return None
@@ -231,8 +273,10 @@ class Labels:
         if title is not None and same(title) == same(label):
             self.by_title += 1
             self._known[label] = node
-        elif same(label) == same(str(node)):
+        elif same(label) == same(str(node)) or alike(label) in (alike(str(node)), alike(title or "")):
             self.other_spellings[label, str(node)] += 1
+        elif any(code in self._known for code, _ in with_code(label.strip())):
+            self.by_both += 1
 
     # -- what a sample of cells shows ---------------------------------------------------------
 
@@ -241,6 +285,7 @@ class Labels:
         return max((self._share(way, cells) for way in self._ways), default=0.0)
 
     def _share(self, way: separators.Way, cells: Sequence[str]) -> float:
+        cells = [cell for cell in cells if not is_nothing(cell)]
         whole = [all(self._find(part) is not None for part in way.split(cell)) for cell in cells]
         return sum(whole) / len(whole) if whole else 0.0
 
@@ -264,11 +309,18 @@ class Labels:
         notes = list(self.notes)
         if self.by_title:
             notes.append("Labels are given by their titles.")
+        if self.by_both:
+            notes.append("Labels are given by their ids and titles together.")
+        if self.repeated:
+            notes.append("Levels that only repeat the last name above them are left out.")
+        if self.missing:
+            shown = shorten(next(iter(self.missing)))
+            notes.append(f"Cells such as {shown} are read as no label.")
         if self.other_spellings:
             n, (label, node) = sum(self.other_spellings.values()), next(iter(self.other_spellings))
             notes.append(
                 f"{n:,} label{'s differ' if n > 1 else ' differs'} from the taxonomy's in case or "
-                f"blanks only, such as {shorten(label)} for {shorten(node)}, and "
+                f"blanks or the like, such as {shorten(label)} for {shorten(node)}, and "
                 f"{'were' if n > 1 else 'was'} taken for it."
             )
         return notes
@@ -328,15 +380,6 @@ def _joint(names: set[str], wanted: str | None) -> str:
         if not any(joint.strip() in name for name in names):
             return joint
     raise UserError("The names of levels hold every separator that is known. Rename some.")
-
-
-def same(text: str) -> str:
-    """A label without differences that do not matter: case, blanks, how accents are encoded.
-
-    >>> same(" Small\\u00a0Cats ")
-    'small cats'
-    """
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def read_label_ids(path: Path) -> dict[str, str]:

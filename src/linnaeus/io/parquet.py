@@ -14,6 +14,7 @@ import numpy as np
 
 from linnaeus.errors import MissingExtraError, UserError, shorten
 from linnaeus.io.columns import Layout, Sample
+from linnaeus.io.label_columns import is_yes
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
 from linnaeus.taxonomy.formats.tables import as_text
@@ -74,12 +75,12 @@ def _parser(layout: Layout, reading: Reading) -> Any:
 def _labels(layout: Layout, reading: Reading, named: dict[str, Any]) -> list[Any]:
     if layout.levels:
         return reading.labels.level(as_text(named[layout.names[j]]) for j in layout.levels)
-    given = None if layout.labels is None else named[layout.names[layout.labels]]
-    if isinstance(given, str):
-        return reading.labels.split(given)
-    return reading.labels.resolve(
-        [] if given is None else given if isinstance(given, list) else [given]
-    )
+    if layout.marks:
+        yes = [layout.names[j] for j in layout.marks if is_yes(as_text(named[layout.names[j]]))]
+        return reading.labels.resolve(yes)
+    cells = [named[layout.names[j]] for j in layout.label_columns]
+    found = [label for cell in cells for label in reading.labels.of_value(cell)]
+    return list(dict.fromkeys(found))
 
 
 def _finite(x: np.ndarray, layout: Layout) -> np.ndarray:

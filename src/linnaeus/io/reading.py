@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from linnaeus.errors import FormatError, UserError, nearest, shorten
+from linnaeus.errors import FormatError, UserError, listed, nearest, shorten
 from linnaeus.io.columns import Layout, Sample, lay_out, plain
 from linnaeus.io.labels import Labels
 from linnaeus.io.options import ReadOptions
@@ -67,7 +67,7 @@ class Reading:
 
     def lay_out(self, sample: Sample, line: int | None) -> Layout:
         """Find out what the columns of a table are, from its header and its first rows."""
-        check_columns(self, sample.names, line)
+        check_columns(self, sample, line)
         knows = self.labels.taxonomy is not None
         try:
             found = lay_out(
@@ -81,9 +81,9 @@ class Reading:
             raise self.error(str(error), line, shell) from None
         self._check_layout(found, line)
         self._check_header(found, sample, line)
-        if found.labels is not None:
-            name = sample.names[found.labels]
-            self.labels.learn(sample.cells(found.labels), name.casefold())
+        for j in found.label_columns[:1]:
+            cells = [cell for k in found.label_columns for cell in sample.cells(k)]
+            self.labels.learn(cells, sample.names[j].casefold())
         self.layout = found
         return found
 
@@ -99,9 +99,9 @@ class Reading:
 
     def _check_header(self, found: Layout, sample: Sample, line: int | None) -> None:
         """Refuse a first line that is a row: its label also stands below it, or is a node."""
-        for j in [found.labels, *found.levels]:
-            name = "" if j is None else sample.names[j]
-            among = j is not None and name in sample.cells(j)
+        for j in [*found.label_columns, *found.levels]:
+            name = sample.names[j]
+            among = name in sample.cells(j)
             if among or (name and name in (self.labels.taxonomy or ())):
                 raise self.error(
                     f"the first line seems to be a row, not a header: {shorten(name)} is a label. "
@@ -110,8 +110,8 @@ class Reading:
                 )
 
     def _check_layout(self, found: Layout, line: int | None) -> None:
-        names = ", ".join(map(shorten, found.names))
-        if found.labels is None and not found.levels and self.needs_labels:
+        names = listed(found.names, most=12)
+        if not (found.label_columns or found.levels or found.marks) and self.needs_labels:
             raise self.error(
                 f"there is no column 'labels'{nearest('labels', found.names)}, nor one whose name "
                 f"or content shows that it holds labels. The columns are {names}. Name the column "
@@ -170,10 +170,13 @@ def each_row(
         yield example
 
 
-def check_columns(reading: Reading, names: Sequence[str], line: int | None) -> None:
-    """Every column of a table has a name, but for one of row numbers; no two have the same."""
+def check_columns(reading: Reading, sample: Sample, line: int | None) -> None:
+    """Every column of a table has a name, but for row numbers and empty ones; all are distinct."""
     seen: set[str] = set()
-    for position, name in enumerate(names, start=1):
+    for position, name in enumerate(sample.names, start=1):
+        empty = bool(sample.rows) and not sample.cells(position - 1)
+        if not name and position > 1 and empty:
+            name = sample.names[position - 1] = f"column {position}"
         if not name and position > 1:
             raise reading.error(
                 f"column {position} has no name. Name it in the header, or remove it.", line

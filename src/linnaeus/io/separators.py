@@ -14,12 +14,18 @@ from typing import NamedTuple
 
 from linnaeus.errors import shorten
 from linnaeus.io.options import ReadOptions
+from linnaeus.io.spellings import is_nothing
 
-PATHS = (" > ", ">", "»", "→", "::", "\\", "/", "|", " - ", ";", ",")
-SURE_PATHS = (">", "»", "→", "::", "\\", "/")  # signs that are hardly used for anything else
+SURE_PATHS = ("->", "=>", ">", "»", "›", "→", "::", "\\", "/")  # hardly used for anything else
+WEAK_PATHS = ("|", ";", " -- ", " - ", " – ", " — ", ": ", "##", "__", ".")  # cells have to show it
+PATHS = (*SURE_PATHS, *WEAK_PATHS, ",")
+_IN_NAMES = {"-", "--", "–", "—", ":", "/"}  # where written with blanks, they are needed
 JOINED = "\x1f"
 _NAMES = {"\n": "line breaks", "|": "'|'", ";": "';'", ",": "','", r"\s": "blanks"}
 _PLURAL = re.compile(r".*(s|en|worte|themen)$")
+_UNQUOTED = r"(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)"
+_LIST = re.compile(r"\[(.*)\]|\{(.*)\}|(?=.*[\"'])\((.*)\)", re.S)
+_ITEM = re.compile(r"""u?"((?:[^"\\]|\\.)*)"|u?'((?:[^'\\]|\\.)*)'|([^,\s"'][^,]*)""")
 
 
 class Way(NamedTuple):
@@ -30,12 +36,41 @@ class Way(NamedTuple):
     unusual: bool = False  # worth saying
 
     def split(self, cell: str) -> list[str]:
+        if self is LISTS:
+            found = items(cell)
+            return [cell] if found is None else found
         if not self.pattern:
             return [cell] if cell else []
-        return [part for part in re.split(self.pattern, cell) if part]
+        if '"' not in cell:
+            return [part for part in re.split(self.pattern, cell) if part]
+        parts = re.split(self.pattern + _UNQUOTED, cell)  # a quoted name may hold the sign
+        return [part for part in map(_unquoted, parts) if part]
 
 
 WHOLE = Way("", "A cell is read as one label.")
+LISTS = Way("[", "Cells hold lists of labels in brackets.", True)
+
+
+def items(cell: str) -> list[str] | None:
+    """What a list in brackets holds, as JSON, Python, numpy and databases write it; or None.
+
+    >>> items("['a', \\"b's\\"]"), items("[1 2]"), items('{a,"b, c"}'), items("a")
+    (['a', "b's"], ['1', '2'], ['a', 'b, c'], None)
+    """
+    match = _LIST.fullmatch(cell.strip())
+    if match is None:
+        return None
+    inner = next(group for group in match.groups() if group is not None)
+    if re.fullmatch(r"[\d.\s]*", inner):
+        return inner.split()
+    found = ["".join(groups).strip() for groups in _ITEM.findall(inner)]
+    return [re.sub(r"\\(.)", r"\1", part) for part in found if part]
+
+
+def _unquoted(part: str) -> str:
+    part = part.strip()
+    quoted = len(part) > 1 and part[0] == part[-1] == '"'
+    return part[1:-1].replace('""', '"') if quoted else part
 
 
 def cut_at(sign: str) -> Way:
@@ -53,8 +88,8 @@ def ways(names: Iterable[str], asked: str | None) -> list[Way]:
     plain = r"\s*\|\s*" if blanks else r"\s+" if bars else r"[\s|]+"
     said = "'|'" if blanks else "blanks" if bars else "blanks or '|'"
     first = [] if blanks and bars else [Way(plain, f"Labels in a cell are separated by {said}.")]
-    others = [cut_at(sign) for sign in ("|", ";", "\n", ",", r"\s")]
-    return [*first, WHOLE, *others]
+    others = [cut_at(sign) for sign in ("|", ";", "\n", ",", r"\s", "/", "+")]
+    return [*first, WHOLE, LISTS, *others]
 
 
 class Guess(NamedTuple):
@@ -81,7 +116,7 @@ def guess(cells: Sequence[str], column: str, asked: ReadOptions) -> Guess:
     -------
     Guess
     """
-    cells = list(dict.fromkeys(cell.strip() for cell in cells if cell.strip()))
+    cells = list(dict.fromkeys(cell.strip() for cell in cells if not is_nothing(cell)))
     path = asked.path_separator
     if asked.label_separator is not None:
         way = ways((), asked.label_separator)[0]
@@ -104,11 +139,22 @@ def path_of(label: str, separator: str | None) -> tuple[str, ...]:
     """
     if separator is None:
         return (label.strip(),)
-    found = tuple(part.strip() for part in label.split(separator.strip() or separator))
+    found = tuple(part.strip() for part in re.split(_between(separator), f"{label} "))
     return tuple(part for part in found if part) or (label.strip(),)
 
 
+def _between(separator: str) -> str:
+    """What to cut a path at: signs that stand in names too count as they are written."""
+    sign = separator.strip() or separator
+    if sign not in _IN_NAMES or sign == separator:
+        return re.escape(sign)
+    before, after = (r"\s+" if end.isspace() else "" for end in (separator[0], separator[-1]))
+    return before + re.escape(sign) + after
+
+
 def _label_way(cells: Sequence[str], column: str, path: str | None) -> Way:
+    if cells and sum(items(cell) is not None for cell in cells) >= 0.9 * len(cells):
+        return LISTS
     for sign in ("\n", "|", ";"):
         if sign != path and sum(sign in cell for cell in cells):
             if path is None and not _PLURAL.match(column) and _looks_like_paths(cells, sign):
@@ -152,9 +198,10 @@ def _path_separator(labels: Sequence[str]) -> str | None:
         if having and shown:
             spaced = sum(f" {sign} " in label for label in having) > 0.5 * len(having)
             return f" {sign} " if spaced else sign
-    having = [label for label in labels if any(sign in label for sign in ("|", ";"))]
-    for sign in ("|", ";"):
-        if len(having) >= 0.5 * len(labels) and _looks_like_paths(labels, sign):
+    for sign in WEAK_PATHS:
+        having = [label for label in labels if sign in label]
+        words = sign != "." or all(re.fullmatch(r"([^\W\d][^\s.]*\.?)+", h) for h in having)
+        if len(having) >= 0.5 * len(labels) and words and _looks_like_paths(labels, sign):
             return sign
     return None
 
@@ -163,16 +210,27 @@ def _looks_like_paths(labels: Sequence[str], sign: str) -> bool:
     """Whether names keep their level and the name above them, and some have several below."""
     paths = {path_of(label, sign) for label in labels}
     long = [path for path in paths if len(path) > 1]
-    if not long:
-        return False
-    levels, above, below = defaultdict(set), defaultdict(set), defaultdict(set)
+    tops = {path[0] for path in long}
+    return bool(long) and are_steady(paths) and len(tops) <= 0.75 * len(long) + (len(long) == 1)
+
+
+def are_steady(paths: Iterable[tuple[str, ...]]) -> bool:
+    """Whether names keep their level and the name above them.
+
+    Parameters
+    ----------
+    paths : iterable of tuple of str
+        Names from the top down.
+
+    Returns
+    -------
+    bool
+    """
+    levels, above = defaultdict(set), defaultdict(set)
     for path in paths:
         for level, name in enumerate(path):
             levels[name].add(level)
         for upper, lower in pairwise(path):
             above[lower].add(upper)
-            below[upper].add(lower)
     steady = sum(len(found) == 1 for found in levels.values()) >= 0.9 * len(levels)
-    one_above = sum(len(found) == 1 for found in above.values()) >= 0.7 * len(above)
-    tops = {path[0] for path in long}
-    return steady and one_above and len(tops) <= 0.75 * len(long) + (len(long) == 1)
+    return steady and sum(len(found) == 1 for found in above.values()) >= 0.7 * len(above)

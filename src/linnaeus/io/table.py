@@ -19,6 +19,7 @@ import numpy as np
 from linnaeus.errors import shorten
 from linnaeus.files import encoding_of, open_lines
 from linnaeus.io.columns import Layout, Sample
+from linnaeus.io.label_columns import is_yes
 from linnaeus.io.numbers import to_numbers
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
@@ -151,7 +152,10 @@ def _maker(
 def _labels(layout: Layout, reading: Reading, cells: list[str]) -> list[Any]:
     if layout.levels:
         return reading.labels.level(cells[j] for j in layout.levels)
-    return [] if layout.labels is None else reading.labels.split(cells[layout.labels])
+    if layout.marks:
+        return reading.labels.resolve([layout.names[j] for j in layout.marks if is_yes(cells[j])])
+    found = [label for j in layout.label_columns for label in reading.labels.split(cells[j])]
+    return list(dict.fromkeys(found))
 
 
 # -- lines to cells -------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from linnaeus.errors import nearest, shorten
 from linnaeus.io import Collection, Part, ReadOptions, read_collection
 from linnaeus.io.archive import unpacked
 from linnaeus.io.copies import Copies
-from linnaeus.io.labels import same
+from linnaeus.io.spellings import same
 from linnaeus.io.options import remember
 from linnaeus.io.rows import Skipped
 from linnaeus.model import inputs_of

@@ -55,11 +55,12 @@ def levels(cells: list[str]) -> list[int]:
         return [i for _, i in sorted(found)] if enough else []
     if any(map(headers.is_parent, names)):
         return []
+    found = []
     for ladder in _LADDERS:
         steps = [(ladder.index(name), i) for i, name in enumerate(names) if name in ladder]
         if len({step for step, _ in steps}) == len(steps) > 1:
-            return [i for _, i in sorted(steps)]
-    return []
+            found.append([i for _, i in sorted(steps)])
+    return max(found, key=len, default=[])
 
 
 def read(path: Path, header: list[str], columns: list[int], rows: Rows) -> Taxonomy:
