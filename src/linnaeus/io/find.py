@@ -8,6 +8,13 @@ from pathlib import Path
 from linnaeus.errors import UserError
 
 PARTS = ("train", "valid", "test")
+_ALSO = {  # what else files are called
+    "train": ("training",), "valid": ("validation", "val", "dev"), "test": ("testing",),
+    "taxonomy": (
+        "categories", "category_tree", "hierarchy", "thesaurus", "classification", "taxonomie",
+        "kategorien",
+    ),
+}  # fmt: skip
 
 
 def find_file(
@@ -19,19 +26,36 @@ def find_file(
     """
     if given is not None:
         return _explicit(folder, stem, Path(given))
-    found = [
-        path
-        for path in sorted(folder.iterdir())
-        if Path(path.name.removesuffix(".gz")).stem.casefold() == stem
-        and (suffix_of(path) in suffixes if suffixes else path.suffix)
-        and path.is_file()
-    ]
+    found = _called(folder, (stem,), suffixes)
+    if not found and stem in PARTS:
+        found = _called(folder, _ALSO[stem], suffixes)
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
         said = f"{folder} has {len(found)} files for {stem}: {names}. Remove all but one, or name "
         shell = "it instead of the folder." if stem != "taxonomy" else "one with --taxonomy."
         raise UserError(f'{said}one: {stem}="{found[0].name}".', said + shell)
     return found[0] if found else None
+
+
+def _called(folder: Path, stems: Iterable[str], suffixes: Iterable[str] | None) -> list[Path]:
+    """The files of these names, of these suffixes or of any."""
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if _stem(path) in stems
+        and (suffix_of(path) in suffixes if suffixes else path.suffix)
+        and path.is_file()
+    ]
+
+
+def _stem(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).stem.casefold()
+
+
+def other_taxonomy(folder: Path, parts: Iterable[Path]) -> Path | None:
+    """The only file beside the parts that is called as taxonomies are, as categories.csv."""
+    found = [path for path in _called(folder, _ALSO["taxonomy"], None) if path not in parts]
+    return found[0] if len(found) == 1 else None
 
 
 def only_table(folder: Path, suffixes: Iterable[str]) -> Path | None:
@@ -42,9 +66,11 @@ def only_table(folder: Path, suffixes: Iterable[str]) -> Path | None:
         for path in sorted(folder.iterdir())
         if path.is_file()
         and suffix_of(path) in suffixes
-        and Path(path.name.removesuffix(".gz")).stem.casefold() not in beside
+        and _stem(path) not in beside
         and not path.name.startswith((".", "~"))
     ]
+    if len(found) > 1:
+        found = [path for path in found if _stem(path) not in _ALSO["taxonomy"]]
     return found[0] if len(found) == 1 else None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from linnaeus.io.jsonl import read_jsonl
+from linnaeus.io.jsonl import read_json, read_jsonl
 from linnaeus.io.parquet import read_parquet
 from linnaeus.io.readers import reader_of
 from linnaeus.io.reading import Reading
@@ -57,7 +57,7 @@ def kept_columns(reading: Reading) -> Kept:
         types = _parquet_types(reading) if reader is read_parquet else {}
         id = None if layout.id is None else layout.names[layout.id]
         return Kept(tuple(layout.names), id, types)
-    if reader is not read_jsonl:
+    if reader not in (read_jsonl, read_json):
         return Kept()
     found: dict[str, set[Any]] = {}
     for row in iter_rows(reading.path, skipped=[], options=reading.options, keeps=True):

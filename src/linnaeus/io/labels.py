@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -289,13 +290,19 @@ class Labels:
         whole = [all(self._find(part) is not None for part in way.split(cell)) for cell in cells]
         return sum(whole) / len(whole) if whole else 0.0
 
-    def learn(self, cells: Sequence[str], column: str) -> None:
-        """Find out from the first cells of a column what separates labels, and parts of paths."""
+    def learn(self, cells: Sequence[str], column: str, whole: bool = False) -> None:
+        """Find out from the first cells of a column what separates labels, and parts of paths.
+
+        whole : whether cells are labels already
+        """
+        if whole and self._decides():
+            return
         if self._decides():
             self._ways = sorted(self._ways, key=lambda way: -self._share(way, cells))
             told = self._ways[0].said if self._ways[0].unusual else ""
         elif self.infer and not self._learned:
-            guessed = separators.guess(cells, column, self._asked)
+            asked = replace(self._asked, label_separator=separators.JOINED) if whole else self._asked
+            guessed = separators.guess(cells, column, asked)
             self._ways, self.path_separator = [guessed.way], guessed.path
             told = guessed.said
         else:

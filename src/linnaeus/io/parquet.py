@@ -14,6 +14,7 @@ import numpy as np
 
 from linnaeus.errors import MissingExtraError, UserError, shorten
 from linnaeus.io.columns import Layout, Sample
+from linnaeus.io.jsonl import shown
 from linnaeus.io.label_columns import is_yes
 from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
@@ -47,11 +48,7 @@ def _sample(table: Any) -> Sample:
     """The first rows as texts, as far as columns hold any: lists of labels are joined by bars."""
     first = next(table.iter_batches(_BATCH), None)
     rows = [] if first is None else first.to_pylist()
-    return Sample(list(table.schema_arrow.names), [list(map(_shown, r.values())) for r in rows])
-
-
-def _shown(value: Any) -> str:
-    return "|".join(map(as_text, value)) if isinstance(value, list) else as_text(value)
+    return Sample(list(table.schema_arrow.names), [list(map(shown, r.values())) for r in rows])
 
 
 def _parser(layout: Layout, reading: Reading) -> Any:

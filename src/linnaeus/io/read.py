@@ -13,7 +13,9 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.io.archive import unpacked
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
-from linnaeus.io.find import PARTS, find_file, listing, only_table, suffix_of
+from linnaeus.io.columns import PARTS as PART_WORDS
+from linnaeus.io.find import PARTS, find_file, listing, only_table, other_taxonomy, suffix_of
+from linnaeus.io.joining import joined_rows
 from linnaeus.io.labels import Labels, taxonomy_of
 from linnaeus.io.options import ReadOptions, Remembered, remembered
 from linnaeus.io.readers import READERS, check_dtype, labels_of, reader_of
@@ -165,7 +167,34 @@ def _read_parts(files: dict[str, Path], how: _How) -> dict[str, Part]:
         reading.before = next((p.columns for p in read.values() if p.columns), ReadOptions())
         read[name] = _read_part(reading)
         names = names or reading.feature_names
+        if len(files) == 1 and reading.layout is not None and reading.layout.part is not None:
+            return by_part(read[name], reading.layout.names[reading.layout.part])
     return read
+
+
+def by_part(part: Part, column: str) -> dict[str, Part]:
+    """The parts that a column of one table tells apart.
+
+    Parameters
+    ----------
+    part : Part
+        All rows.
+    column : str
+        The column, whose values are such as train and test.
+
+    Returns
+    -------
+    dict of str to Part
+    """
+    told = [PART_WORDS.get(str(row[column]).strip().casefold()) for row in part.metadata or ()]
+    rows = {name: [i for i, said in enumerate(told) if said == name] for name in PARTS}
+    sizes = ", ".join(f"{name} {len(found):,}" for name, found in rows.items() if found)
+    note = f"The column {shorten(column)} tells the parts: {sizes} rows."
+    return {
+        name: replace(part.take(found), skipped=part.skipped, notes=(*part.notes, note))
+        for name, found in rows.items()
+        if found
+    }
 
 
 def _unread(folder: Path, files: dict[str, Path], how: _How) -> list[Part]:
@@ -209,6 +238,9 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     ):
         return {"train": only}
     if not files:
+        for file in (find_file(folder, name, None, None) for name in given):
+            if file is not None:
+                reader_of(file)  # which says what is wrong with its suffix
         said = (
             f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
             f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or "
@@ -230,6 +262,8 @@ def _taxonomy(
         return given, given.without_top()
     file = find_file(folder, "taxonomy", given, None)
     headers = [f for f in files if suffix_of(f) == "arff"]
+    if file is None and not headers and (other := other_taxonomy(folder, files)) is not None:
+        return _other(other)
     if file is not None or headers:
         found = Taxonomy.read(file) if file else Taxonomy.read(headers[0], format="arff")
         return found, found.without_top()
@@ -246,6 +280,15 @@ def _taxonomy(
     )
 
 
+def _other(file: Path) -> tuple[Taxonomy, Taxonomy]:
+    """The taxonomy of a file that is called otherwise, with a note that says so."""
+    found = Taxonomy.read(file)
+    smaller = found.without_top()
+    for tax in {id(found): found, id(smaller): smaller}.values():
+        tax.__dict__["notes"] = (f"the taxonomy is {file.name}", *found.notes)
+    return found, smaller
+
+
 def _read_part(reading: Reading) -> Part:
     part = collect(rows_of(reading))
     skipped = tuple(reading.skipped or ())
@@ -253,10 +296,11 @@ def _read_part(reading: Reading) -> Part:
         first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
         raise reading.error(f"there are no rows.{first} Check the file.")
     reading.check_share()
-    return replace(
+    made = replace(
         part, feature_names=reading.feature_names, skipped=skipped, columns=reading.columns,
         notes=tuple(reading.say()),
     )  # fmt: skip
+    return made if reading.layout is None else joined_rows(made, reading.layout.id is not None)
 
 
 def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:

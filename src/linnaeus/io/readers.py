@@ -11,7 +11,7 @@ import numpy as np
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.arff import read_arff
 from linnaeus.io.find import suffix_of
-from linnaeus.io.jsonl import read_jsonl
+from linnaeus.io.jsonl import read_json, read_jsonl
 from linnaeus.io.labels import Labels, read_label_ids
 from linnaeus.io.options import ReadOptions
 from linnaeus.io.parquet import read_parquet
@@ -31,6 +31,7 @@ READERS: dict[str, Callable[[Reading], Iterator[Example]]] = {
     "svm": read_svm,
     "parquet": read_parquet,
     "arff": read_arff,
+    "json": read_json,
 }
 
 

@@ -9,7 +9,7 @@ from linnaeus.errors import shorten
 from linnaeus.io.reading import Reading
 from linnaeus.io.rows import Example
 from linnaeus.io.table import examples
-from linnaeus.taxonomy.formats.tables import cells_of, workbook
+from linnaeus.taxonomy.formats.tables import cells_of, is_table, workbook
 
 
 def read_xlsx(reading: Reading) -> Iterator[Example]:
@@ -32,7 +32,8 @@ def _sheet(reading: Reading, book: Any) -> Any:
         raise reading.error(
             f"there is no sheet {shorten(asked)}. The sheets are {', '.join(map(shorten, sheets))}."
         )
-    full = [title for title, sheet in sheets.items() if _is_table(sheet)] or list(sheets)[:1]
+    seen = {name: sheet for name, sheet in sheets.items() if sheet.sheet_state == "visible"} or sheets
+    full = [title for title, sheet in seen.items() if is_table(sheet)] or list(seen)[:1]
     if len(full) > 1:
         said = ", ".join(map(shorten, full))
         message = f"there are {len(full)} sheets with tables: {said}. Say which one to read"
@@ -40,9 +41,3 @@ def _sheet(reading: Reading, book: Any) -> Any:
     if len(sheets) > 1:
         reading.notes.append(f"{reading.path.name}: the sheet {shorten(full[0])} is read.")
     return sheets[full[0]]
-
-
-def _is_table(sheet: Any) -> bool:
-    """Whether a sheet has two rows of two cells."""
-    rows = (sum(bool(cell) for cell in cells) > 1 for _, cells in cells_of(sheet))
-    return next((True for several in rows if several and next(rows, False)), False)

@@ -9,10 +9,11 @@ file says, and so is a title above the header.
 from __future__ import annotations
 
 import csv
+import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +27,15 @@ from linnaeus.io.rows import BadRowError, Example
 from linnaeus.taxonomy.formats.tables import DELIMITERS
 
 SAMPLE = 2000  # rows that are looked at before the first is read
+HEAD = 500  # lines by which the delimiter is found out
+_SEP = re.compile(r"sep=.?$")
 MISSING = {"na", "n/a", "#n/a", "null", "none", "?", "-", "."}
 Row = tuple[int, list[str]]
+_FOOTER = re.compile(
+    r"(grand |sub)?totals?\b|sum\b|summe\b|gesamt|insgesamt|exported\b|generated\b|created\b|printed\b|"
+    r"report\b|source:|quelle:|stand:|page \d|\(?\d[\d,.]* (rows?|records?|items?|zeilen)\b",
+    re.I,
+)
 
 
 def read_csv(reading: Reading) -> Iterator[Example]:
@@ -44,8 +52,8 @@ def _read(reading: Reading, usual: str) -> Iterator[Example]:
     encoding = reading.options.encoding or encoding_of(reading.path)
     if reading.options.encoding is None and encoding not in ("utf-8-sig", "utf-8"):
         reading.notes.append(f"{reading.path.name} is read as {_spoken(encoding)}.")
-    delimiter = reading.options.delimiter or _delimiter(reading, encoding, usual)
-    yield from examples(reading, _rows(reading, delimiter, encoding), delimiter)
+    dialect = _dialect(reading, encoding, usual)
+    yield from examples(reading, _rows(reading, dialect, encoding), dialect.delimiter)
 
 
 def _spoken(encoding: str) -> str:
@@ -59,6 +67,7 @@ def examples(reading: Reading, rows: Iterator[Row], delimiter: str = "") -> Iter
     first = list(islice(rows, SAMPLE + 1))
     if not first:
         raise reading.error("the file is empty. A table begins with a header line.")
+    first = _without_footer(reading, first) if len(first) <= SAMPLE else first
     skipped = _above_header([cells for _, cells in first])
     if skipped:
         reading.notes.append(
@@ -99,10 +108,27 @@ def _fitted(cells: list[str], n: int, delimiter: str) -> list[str]:
 
 
 def _above_header(rows: list[list[str]]) -> int:
-    """How many rows stand above the header: a title of one cell, in a table of several columns."""
+    """How many rows stand above the header: fewer than half as wide as the rows of the table."""
     width = statistics.mode(_filled(cells) for cells in rows)
-    n = next((i for i, cells in enumerate(rows) if _filled(cells) > 1), 0)
-    return n if n < len(rows) - 1 and width > 1 and all(_filled(c) < 2 for c in rows[:n]) else 0
+    n = next((i for i, cells in enumerate(rows) if 2 * _filled(cells) > max(2, width)), 0)
+    return n if n < len(rows) - 1 and width > 1 else 0
+
+
+def _without_footer(reading: Reading, rows: list[Row]) -> list[Row]:
+    """Rows without those at the end that are no rows: a total, or who made the table and when."""
+    width = statistics.mode(_filled(cells) for _, cells in rows)
+    kept = rows
+    while len(kept) > 3 and width > 2 and _is_footer(kept[-1][1], width):
+        kept = kept[:-1]
+    if len(kept) < len(rows):
+        shown = shorten(" ".join(rows[len(kept)][1]).strip())
+        reading.notes.append(f"{reading.path.name}: what stands below the rows is passed over, {shown}.")
+    return kept
+
+
+def _is_footer(cells: list[str], width: int) -> bool:
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return 2 * len(filled) <= width and _FOOTER.match(filled[0]) is not None
 
 
 def _filled(cells: Iterable[str]) -> int:
@@ -161,9 +187,41 @@ def _labels(layout: Layout, reading: Reading, cells: list[str]) -> list[Any]:
 # -- lines to cells -------------------------------------------------------------------------------
 
 
-def _delimiter(reading: Reading, encoding: str, usual: str) -> str:
+class Dialect(NamedTuple):
+    """How lines are cut into cells."""
+
+    delimiter: str
+    blanks: bool = False  # whether blanks behind a delimiter do not count, as in a, "b"
+    escapes: bool = False  # whether a quote within quotes is written \\"
+
+    def reader(self, lines: Iterable[str], strict: bool = True) -> Any:
+        """The cells of lines."""
+        how: dict[str, Any] = {"escapechar": "\\", "doublequote": False} if self.escapes else {}
+        lines = (line.replace("\\n", " ") for line in lines) if self.escapes else lines
+        return csv.reader(
+            (f"{line}\n" for line in lines), delimiter=self.delimiter,
+            skipinitialspace=self.blanks, strict=strict, **how,
+        )  # fmt: skip
+
+
+def _dialect(reading: Reading, encoding: str, usual: str) -> Dialect:
+    """What separates cells, and how they are quoted."""
+    with open_lines(reading.path, encoding) as lines:
+        head = list(islice(lines, HEAD))
+    delimiter = reading.options.delimiter or _delimiter(reading, head, usual)
+    text = "\n".join(head)
+    end = re.escape(delimiter)
+    blanks = delimiter != "\t" and re.search(rf'{end} +"[^"]*"({end}|\n)', text) is not None
+    quotes = re.search(rf'[^"{end}]""[^"{end}]', text)  # twice, as is usual
+    return Dialect(delimiter, blanks, '\\"' in text and quotes is None)
+
+
+def _delimiter(reading: Reading, head: list[str], usual: str) -> str:
     """What separates cells: what the name of the file says, unless only another cuts the lines."""
-    widths = {d: _width(reading, d, encoding) for d in DELIMITERS}
+    told = re.fullmatch(r"sep=(.)", head[0].strip(' "')) if head else None
+    if told is not None:  # as some programs write it for others
+        return told[1]
+    widths = {d: _width(head, d) for d in DELIMITERS}
     best = max(widths, key=lambda d: (widths[d], d == usual))
     if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best]:
         return usual
@@ -173,30 +231,28 @@ def _delimiter(reading: Reading, encoding: str, usual: str) -> str:
     return best
 
 
-def _width(reading: Reading, delimiter: str, encoding: str) -> float:
+def _width(head: list[str], delimiter: str) -> float:
     """The number of columns under this delimiter, less the more rows have another number."""
-    with open_lines(reading.path, encoding) as lines:
-        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
-        rows = []
-        try:
-            for cells in islice(reader, 100):
-                if cells:
-                    rows.append(len(cells))
-        except csv.Error:
-            pass
+    rows = []
+    try:
+        for cells in islice(Dialect(delimiter).reader(head, strict=False), 100):
+            if cells:
+                rows.append(len(cells))
+    except csv.Error:
+        pass
     if not rows:
         return 0.0
     common = statistics.mode(rows)
     return common * sum(n == common for n in rows) / len(rows)
 
 
-def _rows(reading: Reading, delimiter: str, encoding: str) -> Iterator[Row]:
+def _rows(reading: Reading, dialect: Dialect, encoding: str) -> Iterator[Row]:
     """The rows of a table with the line on which each begins; blank lines are passed over."""
     limit = np.iinfo(np.int32).max
     if csv.field_size_limit() < limit:  # the module's own limit, 128 kB, is for all its readers
         csv.field_size_limit(limit)
     with open_lines(reading.path, encoding) as lines:
-        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+        reader = dialect.reader(lines)
         while True:
             start = lines.line + 1
             try:
@@ -206,7 +262,7 @@ def _rows(reading: Reading, delimiter: str, encoding: str) -> Iterator[Row]:
                 continue
             if cells is None:
                 return
-            if any(cell.strip() for cell in cells):
+            if any(cell.strip() for cell in cells) and not (start == 1 and _SEP.match(cells[0])):
                 yield start, cells
 
 

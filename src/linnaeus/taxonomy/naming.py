@@ -120,10 +120,11 @@ def _check_lines(
     """No node is its own parent, and no declared root has a parent elsewhere."""
     itself = np.flatnonzero((p == c) & ~declared)
     if itself.size:
-        raise TaxonomyError(
+        said = (
             f"Node {shorten(names[2 * int(itself[0])])} is given as its own parent. Remove that "
-            f"edge; a root has no parent: None in Python, an empty cell in a file."
+            f"edge; a root has no parent: "
         )
+        raise TaxonomyError(f"{said}None in Python, an empty cell in a file.", f"{said}leave it empty.")
     clash = declared & np.isin(c, c[~declared]) if declared.any() else declared
     if clash.any():
         raise TaxonomyError(

@@ -26,6 +26,8 @@ from linnaeus.taxonomy.naming import Numbered, number_nodes
 if TYPE_CHECKING:
     import networkx as nx
 
+TOPS = ("root", "Root", "ROOT")  # what an artificial top is called
+
 
 class Taxonomy:
     """An immutable tree, forest or DAG of named nodes, possibly with related links.
@@ -761,12 +763,12 @@ class Taxonomy:
         """
         return reshape.shuffled(self, np.random.default_rng(rng))
 
-    def without_top(self, names: Iterable[Any] = ("root", "Root")) -> Taxonomy:
+    def without_top(self, names: Iterable[Any] = TOPS) -> Taxonomy:
         """Without a sole root of one of these names, the artificial top of many files.
 
         Parameters
         ----------
-        names : iterable, default=('root', 'Root')
+        names : iterable, default=('root', 'Root', 'ROOT')
             Names of such a root.
 
         Returns

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from linnaeus.io import collect, find_rows, open_reading
 from linnaeus.io.collection import Part
+from linnaeus.io.columns import Layout
+from linnaeus.io.joining import joined_rows
 from linnaeus.io.options import ReadOptions
+from linnaeus.io.read import by_part
 from linnaeus.io.reading import Reading
 from linnaeus.io.stream import check_kind, rows_of
 from linnaeus.model import Model
@@ -67,4 +70,12 @@ def read_examples(
             None,
             f"{said}Name the column of the labels with --labels, or use linnaeus predict.",
         )
-    return replace(found, skipped=skipped, notes=tuple(reading.say()), columns=reading.columns)
+    found = replace(found, skipped=skipped, notes=tuple(reading.say()), columns=reading.columns)
+    return found if reading.layout is None else _arranged(found, reading.layout, part)
+
+
+def _arranged(rows: Part, layout: Layout, part: str) -> Part:
+    """The rows of the part asked for, where a column tells; each thing once."""
+    if layout.part is not None:
+        rows = by_part(rows, layout.names[layout.part]).get(part, rows)
+    return joined_rows(rows, layout.id is not None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -27,6 +27,8 @@ from linnaeus.taxonomy.formats.tables import (
 )
 from linnaeus.taxonomy.formats.writing import lines_in_order, reject_characters
 from linnaeus.taxonomy.taxonomy import Taxonomy
+
+_ABOVE = 20  # rows that may stand above a header
 
 
 def read_tsv(path: Path) -> Taxonomy:
@@ -52,6 +54,7 @@ def _read(path: Path, usual: str) -> Taxonomy:
 
 def of_rows(path: Path, rows: Rows, delimiter: str) -> Taxonomy:
     """The taxonomy of a table's rows, the header first if there is one."""
+    rows = _below_titles(path, rows)
     line, first = next(rows, (1, list[str]()))
     if not first:
         return build(path, [])
@@ -60,6 +63,31 @@ def of_rows(path: Path, rows: Rows, delimiter: str) -> Taxonomy:
     if headers.is_header(first):
         return records.read(path, line, first, rows, delimiter)
     return _plain(path, chain([(line, first)], rows), delimiter)
+
+
+def _below_titles(path: Path, rows: Rows) -> Rows:
+    """The rows from the header on, where titles of one cell stand above it."""
+    above = list(_titles(rows))
+    if len(above) > 1 and _names_columns(above[-1][1]):
+        note(f"what stands above the header of {path.name} was passed over, {_shown(above[0][1])}")
+        above = above[-1:]
+    return chain(above, rows)
+
+
+def _titles(rows: Rows) -> Iterator[tuple[int, list[str]]]:
+    """The first rows that have one filled cell or none, and the row below them."""
+    for line, cells in islice(rows, _ABOVE):
+        yield line, cells
+        if sum(bool(cell.strip()) for cell in cells) > 1:
+            return
+
+
+def _names_columns(cells: list[str]) -> bool:
+    return headers.is_header(cells) or len(level_columns.levels(cells)) > 1
+
+
+def _shown(cells: list[str]) -> str:
+    return shorten(" ".join(cell for cell in cells if cell.strip()))
 
 
 def _plain(path: Path, rows: Rows, delimiter: str) -> Taxonomy:

@@ -23,6 +23,12 @@ def is_entry(text: str) -> bool:
     return _CODE.fullmatch(text.strip()) is not None
 
 
+def are_entries(head: list[str]) -> bool:
+    """Whether all lines that begin with a number are such entries, and there are any."""
+    begun = [text for text in map(str.strip, head) if _BEGINS.match(text)]
+    return bool(begun) and all(map(is_entry, begun))
+
+
 def read(path: Path) -> Taxonomy:
     """Read the codes; the prose around them does not begin with a number and is left out."""
     terms = Terms(path)

@@ -95,7 +95,7 @@ _LOOKS: dict[str, Callable[[list[str]], bool]] = {
     ),
     "json": lambda head: head[0].lstrip().startswith(("{", "[")),
     "mesh": lambda head: _is_mesh_table(head) or all(map(mesh.is_entry, head)),
-    "enzclass": lambda head: any(map(enzclass.is_entry, head)),
+    "enzclass": lambda head: enzclass.are_entries(head),
     "lshtc": lambda head: all(map(_IDS.fullmatch, head)),
     "tsv": lambda head: _is_table(head, "\t"),
     "csv": _is_csv,

@@ -23,6 +23,7 @@ from linnaeus.taxonomy.taxonomy import Taxonomy
 HEADER = ["parent", "child", "title", "relation"]  # our own, under which cells are kept as they are
 NOTHING = {"null", "none", "nan", "<na>", "n/a", "#n/a", "\\n", "nil"}
 _NO_ID = {"0", "-1", "-", "--", "—"}  # for nothing where the rows are records of their own
+_TOPS = {"top", "top level", "toplevel", "top-level", "(root)", "<root>"}  # likewise
 QUESTION = (
     "Is the child first? Then say so in a table (tsv or csv) with the header line child, parent; "
     "if the parent is first, with parent, child"
@@ -196,7 +197,7 @@ class _Parents:
             note(f"parents {what} were understood: {shown}{more}")
 
     def _nothing(self) -> None:
-        empty = NOTHING | (_NO_ID if self.kind not in ("child", "narrower") else set())
+        empty = NOTHING | (_NO_ID | _TOPS if self.kind not in ("child", "narrower") else set())
         found: dict[str, list[str]] = {c: [] for c in self._open() if c.casefold() in empty}
         self.rooted |= bool(found)
         self._take(found, "that stand for none")

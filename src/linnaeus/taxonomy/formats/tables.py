@@ -94,12 +94,20 @@ def workbook(path: Path) -> Any:
 
 
 def sheet_rows(path: Path) -> Rows:
-    """The rows of the first sheet of a workbook that holds any; whole numbers without decimals."""
-    tables = [(sheet.title, [*cells_of(sheet)]) for sheet in workbook(path).worksheets]
-    title, rows = next(((name, rows) for name, rows in tables if rows), ("", []))
-    if sum(bool(rows) for _, rows in tables) > 1:
-        note(f"sheet {shorten(title)} of {path.name} was read, the first of {len(tables)}")
-    return iter(rows)
+    """The rows of the first visible sheet of a workbook that holds a table, all equally wide."""
+    sheets = [s for s in workbook(path).worksheets if s.sheet_state == "visible" and [*cells_of(s)]]
+    full = [sheet for sheet in sheets if is_table(sheet)] or sheets
+    if len(sheets) > 1:
+        note(f"sheet {shorten(full[0].title)} of {path.name} was read, one of {len(sheets)}")
+    rows = [*cells_of(full[0])] if full else []
+    width = max((len(cells) for _, cells in rows), default=0)
+    return iter([(line, cells + [""] * (width - len(cells))) for line, cells in rows])
+
+
+def is_table(sheet: Any) -> bool:
+    """Whether a sheet has two rows of two cells."""
+    rows = (sum(bool(cell) for cell in cells) > 1 for _, cells in cells_of(sheet))
+    return next((True for several in rows if several and next(rows, False)), False)
 
 
 def cells_of(sheet: Any) -> Rows:
