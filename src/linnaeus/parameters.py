@@ -12,7 +12,7 @@ import functools
 import math
 import warnings
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -48,12 +48,29 @@ class Limit(NamedTuple):
         """Refuse a value that is none of these, by the name of the parameter."""
         if self.holds(value):
             return
-        words = " or ".join(filter(None, [", ".join(self.words[:-1]), self.words[-1]]))
+        words, typed = _either(self.words), _either(_typed(self.words))
         if isinstance(value, str) and self.texts:
-            known = nearest(value, self.texts)
-            raise UserError(f"{name}={shorten(value)} is not known{known}. Use {words}.")
+            said = f"{name}={shorten(value)} is not known{nearest(value, self.texts)}. Use "
+            raise UserError(f"{said}{words}.", f"{said}{typed}.")
         shown = " ".join(shorten(value).split())
-        raise UserError(f"{name} is {shown}. It must be {words}.")
+        raise UserError(
+            f"{name} is {shown}. It must be {words}.",
+            f"{name} is {_AT_SHELL.get(shown, shown)}. It must be {typed}.",
+        )
+
+
+_AT_SHELL = {"None": "null", "True": "true", "False": "false"}
+_UNTYPED = ("a dict", "a function", "a linnaeus.", "a scikit-learn", "an array", "a matrix")
+
+
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _typed(words: Sequence[str]) -> Sequence[str]:
+    """What of this can be typed at the shell, as one types it there."""
+    kept = [_AT_SHELL.get(w, w) for w in words if not w.startswith(_UNTYPED)]
+    return [w.replace("2**32 - 1", f"{2**32 - 1}") for w in kept] or ["left out"]
 
 
 class Limits(dict[str, Limit]):

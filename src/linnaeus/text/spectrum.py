@@ -139,7 +139,8 @@ class SpectrumVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(self, texts: Iterable[Any]) -> list[sp.csr_array]:
         """Set the fitted attributes; answer the counts, a matrix for each length."""
         if self.norm not in ("l1", "l2", None):
-            raise UserError(f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or None.")
+            said = f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or "
+            raise UserError(f"{said}None.", f"{said}null.")
         lengths = window_lengths(self.p, self.q)
         sequences = as_sequences(texts, "texts")
         joined = all(isinstance(s, str) for s in sequences)

@@ -314,7 +314,8 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"({error})."
             ) from None
         if self.norm not in ("l1", "l2", None):
-            raise UserError(f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or None.")
+            said = f"norm is {shorten(self.norm)}. Use 'l2', 'l1' or "
+            raise UserError(f"{said}None.", f"{said}null.")
         if self.min_df < 0:
             raise UserError(f"min_df is {self.min_df}. Use a count, or a fraction below 1.")
         if self.hashing is not None and (self.hashing < 1 or self.max_features is not None):
