@@ -55,10 +55,11 @@ class Limit(NamedTuple):
         shown = " ".join(shorten(value).split())
         raise UserError(
             f"{name} is {shown}. It must be {words}.",
-            f"{name} is {_AT_SHELL.get(shown, shown)}. It must be {typed}.",
+            f"{_OPTIONS.get(name, name)} is {_AT_SHELL.get(shown, shown)}. It must be {typed}.",
         )
 
 
+_OPTIONS = {"n_jobs": "--jobs", "random_state": "--seed"}
 _AT_SHELL = {"None": "null", "True": "true", "False": "false"}
 _UNTYPED = ("a dict", "a function", "a linnaeus.", "a scikit-learn", "an array", "a matrix")
 

@@ -328,7 +328,9 @@ class _Finder:
             return self.take(*titles, j)
         known = [j for j in self.like(TEXTS) if not self._is_numeric(j)]
         known = known or [
-            j for j in self.free() if _LIKE_TEXTS.fullmatch(self.keys[j]) and not self._is_numeric(j)
+            j
+            for j in self.free()
+            if _LIKE_TEXTS.fullmatch(self.keys[j]) and not self._is_numeric(j)
         ]
         if not known:
             return []

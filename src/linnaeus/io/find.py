@@ -83,10 +83,8 @@ def _explicit(folder: Path, stem: str, given: Path) -> Path:
     for path in (folder / given, given):
         if path.is_file():
             return path
-    raise UserError(
-        f"{stem}={str(given)!r} was given, but there is neither {folder / given} nor {given}. "
-        f"Check the path."
-    )
+    said = f"was given, but there is neither {folder / given} nor {given}. Check the path."
+    raise UserError(f"{stem}={str(given)!r} {said}", f"The {stem} {str(given)!r} {said}")
 
 
 def listing(folder: Path) -> str:

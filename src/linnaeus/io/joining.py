@@ -52,12 +52,12 @@ def _differ(part: Part, rows: list[int]) -> bool:
 
 def _joined(part: Part, groups: list[list[int]], named: bool) -> Part:
     kept = sorted(
-        rows for group in groups for rows in ([group] if _differ(part, group) else [[i] for i in group])
+        rows
+        for group in groups
+        for rows in ([group] if _differ(part, group) else [[i] for i in group])
     )
     labels = [list(dict.fromkeys(v for i in rows for v in part.labels[i])) for rows in kept]
     what = "id and content" if named else "text"
-    note = (
-        f"{len(part):,} rows became {len(kept):,}: those of the same {what} with other labels are one."
-    )
+    note = f"{len(part):,} rows became {len(kept):,}: those of the same {what} with other labels are one."
     firsts = part.take([rows[0] for rows in kept])
     return replace(firsts, labels=labels, skipped=part.skipped, notes=(*part.notes, note))

@@ -34,7 +34,9 @@ def read_json(reading: Reading) -> Iterator[Example]:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
-            raise reading.error(f"malformed JSON ({error.msg}). Correct it.", error.lineno) from None
+            raise reading.error(
+                f"malformed JSON ({error.msg}). Correct it.", error.lineno
+            ) from None
         yield from read_jsonl(reading)
         return
     if isinstance(data, dict):
@@ -75,7 +77,9 @@ def _fields(reading: Reading, rows: list[dict[str, Any]]) -> Fields:
     """What the fields are: those asked for, text and labels, or others that look like them."""
     asked = reading.options
     names = list(dict.fromkeys(name for row in rows for name in row))
-    plain = Fields(asked.text or ("text",), asked.labels or "labels", asked.levels, asked.id or "id")
+    plain = Fields(
+        asked.text or ("text",), asked.labels or "labels", asked.levels, asked.id or "id"
+    )
     wanted = reading.labels.infer or reading.labels.taxonomy is not None
     unlabelled = wanted and not (plain.labels in names or plain.levels)
     missing = unlabelled or not {*plain.text} & {*names}

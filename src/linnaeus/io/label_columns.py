@@ -18,14 +18,52 @@ Shares = Callable[[list[str]], float]  # the share of some cells that hold names
 Column = Callable[[int], Sequence[str]]
 YES = {"x", "1", "1.0", "true", "yes", "y", "ja", "oui", "si", "sí", "✓", "✔", "wahr", "vrai"}
 NO = {"", "0", "0.0", "false", "no", "n", "nein", "non", "-", "falsch", "faux"}
-_ORDINALS = ("", "first|primary|main|1st", "second|secondary|2nd", "third|tertiary|3rd", "fourth|4th")
-_SURE = (
-    "level lvl lev l tier ebene stufe niveau nivel livello hier hierarchy depth rank cat_level"
-).split()
-_LABELS = (
-    "label category cat class node tag topic subject genre kategorie categorie code type keyword "
-    "schlagwort thema catégorie categoría categoria target"
-).split()
+_ORDINALS = (
+    "",
+    "first|primary|main|1st",
+    "second|secondary|2nd",
+    "third|tertiary|3rd",
+    "fourth|4th",
+)
+_SURE = [
+    "level",
+    "lvl",
+    "lev",
+    "l",
+    "tier",
+    "ebene",
+    "stufe",
+    "niveau",
+    "nivel",
+    "livello",
+    "hier",
+    "hierarchy",
+    "depth",
+    "rank",
+    "cat_level",
+]
+_LABELS = [
+    "label",
+    "category",
+    "cat",
+    "class",
+    "node",
+    "tag",
+    "topic",
+    "subject",
+    "genre",
+    "kategorie",
+    "categorie",
+    "code",
+    "type",
+    "keyword",
+    "schlagwort",
+    "thema",
+    "catégorie",
+    "categoría",
+    "categoria",
+    "target",
+]
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,2})((?:_[^\W\d]+)?)")
 _BELOW = re.compile(r"(sub_?)+(category|categorie|kategorie|cat|class|group|topic|genre|subject)")
 _ABOVE = re.compile(

@@ -274,7 +274,10 @@ class Labels:
         if title is not None and same(title) == same(label):
             self.by_title += 1
             self._known[label] = node
-        elif same(label) == same(str(node)) or alike(label) in (alike(str(node)), alike(title or "")):
+        elif same(label) == same(str(node)) or alike(label) in (
+            alike(str(node)),
+            alike(title or ""),
+        ):
             self.other_spellings[label, str(node)] += 1
         elif any(code in self._known for code, _ in with_code(label.strip())):
             self.by_both += 1
@@ -301,7 +304,9 @@ class Labels:
             self._ways = sorted(self._ways, key=lambda way: -self._share(way, cells))
             told = self._ways[0].said if self._ways[0].unusual else ""
         elif self.infer and not self._learned:
-            asked = replace(self._asked, label_separator=separators.JOINED) if whole else self._asked
+            asked = (
+                replace(self._asked, label_separator=separators.JOINED) if whole else self._asked
+            )
             guessed = separators.guess(cells, column, asked)
             self._ways, self.path_separator = [guessed.way], guessed.path
             told = guessed.said

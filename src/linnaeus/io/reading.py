@@ -16,6 +16,7 @@ from linnaeus.io.options import ReadOptions
 from linnaeus.io.rows import BadRowError, Example, Skipped
 
 Raw = TypeVar("Raw")
+_OPTIONS = "--text, --labels, --levels or --id"
 
 
 @dataclass
@@ -77,7 +78,8 @@ class Reading:
                 self.feature_names,
             )
         except UserError as error:
-            shell = f"{error} Name columns with --text, --labels, --levels or --id."
+            known = self.feature_names is not None  # by a model: they are not for options to name
+            shell = f"{error}" if known else f"{error} Name columns with {_OPTIONS}."
             raise self.error(str(error), line, shell) from None
         self._check_layout(found, line)
         self._check_header(found, sample, line)

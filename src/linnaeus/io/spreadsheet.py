@@ -32,7 +32,9 @@ def _sheet(reading: Reading, book: Any) -> Any:
         raise reading.error(
             f"there is no sheet {shorten(asked)}. The sheets are {', '.join(map(shorten, sheets))}."
         )
-    seen = {name: sheet for name, sheet in sheets.items() if sheet.sheet_state == "visible"} or sheets
+    seen = {
+        name: sheet for name, sheet in sheets.items() if sheet.sheet_state == "visible"
+    } or sheets
     full = [title for title, sheet in seen.items() if is_table(sheet)] or list(seen)[:1]
     if len(full) > 1:
         said = ", ".join(map(shorten, full))

@@ -122,7 +122,9 @@ def _without_footer(reading: Reading, rows: list[Row]) -> list[Row]:
         kept = kept[:-1]
     if len(kept) < len(rows):
         shown = shorten(" ".join(rows[len(kept)][1]).strip())
-        reading.notes.append(f"{reading.path.name}: what stands below the rows is passed over, {shown}.")
+        reading.notes.append(
+            f"{reading.path.name}: what stands below the rows is passed over, {shown}."
+        )
     return kept
 
 

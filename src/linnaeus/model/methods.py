@@ -79,10 +79,11 @@ def settings_of(
     takes = {key: p.default for key, p in inspect.signature(class_of(name)).parameters.items()}
     common = {key: v for key, v in {"random_state": seed, "n_jobs": jobs}.items() if key in takes}
     for parameter, value in (parameters or {}).items():
-        if parameter not in takes:
+        if parameter not in takes or parameter == "taxonomy":  # which is the data's
+            known = [key for key in takes if key != "taxonomy"]
             raise UserError(
                 f"The method {name!r} has no parameter {shorten(parameter)}"
-                f"{nearest(parameter, takes)}. It has: {', '.join(takes)}."
+                f"{nearest(parameter, known)}. It has: {', '.join(known)}."
             )
         default = (takes | common)[parameter]
         check_like(default, value, f"The parameter {parameter!r} of {name!r}")

@@ -96,10 +96,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse_ = sp.issparse(X)
         self.scale_ = self._suited(X) if self.scale == "auto" else self.scale
         if sp.issparse(X) and self.scale_ == "standard":
-            raise UserError(
-                "scale='standard' would fill a sparse table. Use 'unit' or 'none', or give a dense "
-                "array."
-            )
+            said = "scale='standard' would fill a sparse table. Use 'unit' or 'none', or give "
+            raise UserError(f"{said}a dense array.", f"{said}a table such as csv.")
         self.mean_, self.deviation_ = _moments(X)
         present = _present(X)
         weights = np.log2(max(1, X.shape[0]) / np.maximum(present, 1))

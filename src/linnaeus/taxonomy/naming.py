@@ -124,7 +124,9 @@ def _check_lines(
             f"Node {shorten(names[2 * int(itself[0])])} is given as its own parent. Remove that "
             f"edge; a root has no parent: "
         )
-        raise TaxonomyError(f"{said}None in Python, an empty cell in a file.", f"{said}leave it empty.")
+        raise TaxonomyError(
+            f"{said}None in Python, an empty cell in a file.", f"{said}leave it empty."
+        )
     clash = declared & np.isin(c, c[~declared]) if declared.any() else declared
     if clash.any():
         raise TaxonomyError(

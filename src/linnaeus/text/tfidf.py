@@ -303,8 +303,10 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"stop_words is {shorten(self.stop_words)}. Use 'english', or a list of words."
             )
         if not _is_range(self.ngram_range):
+            said = f"ngram_range is {shorten(self.ngram_range)}. Use "
             raise UserError(
-                f"ngram_range is {shorten(self.ngram_range)}. Use (shortest, longest) from 1 up."
+                f"{said}(shortest, longest) from 1 up.",
+                f"{said}the shortest and the longest from 1 up, such as [1,2].",
             )
         try:
             re.compile(self.token_pattern)
@@ -319,10 +321,11 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.min_df < 0:
             raise UserError(f"min_df is {self.min_df}. Use a count, or a fraction below 1.")
         if self.hashing is not None and (self.hashing < 1 or self.max_features is not None):
-            raise UserError(
+            said = (
                 f"hashing is {self.hashing} and max_features is {self.max_features}. Use a number "
-                f"of columns from 1 up for the one, and None for the other."
+                f"of columns from 1 up for the one, and "
             )
+            raise UserError(f"{said}None for the other.", f"{said}leave out the other.")
 
     # -- for others -------------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ from linnaeus.errors import nearest, shorten
 from linnaeus.io import Collection, Part, ReadOptions, read_collection
 from linnaeus.io.archive import unpacked
 from linnaeus.io.copies import Copies
-from linnaeus.io.spellings import same
 from linnaeus.io.options import remember
 from linnaeus.io.rows import Skipped
+from linnaeus.io.spellings import same
 from linnaeus.model import inputs_of
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.diagnose import findings as taxonomy_findings

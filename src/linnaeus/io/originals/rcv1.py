@@ -51,6 +51,10 @@ _ORIGIN = (
     "scikit-learn fetches the collection: call sklearn.datasets.fetch_rcv1(data_home=...) once, or "
     "pass download=True."
 )
+_AT_SHELL = (
+    "Name the folder of data that scikit-learn keeps, scikit_learn_data in your home, where it "
+    "puts the collection when it fetches it."
+)
 
 
 def read_rcv1(
@@ -144,12 +148,14 @@ def _fetch(path: str | Path | None, download: bool) -> Any:
     cache = Path(home).expanduser() / "RCV1"
     if not (download or cache.is_dir()):
         beside = f" {listing(cache.parent)}" if cache.parent.is_dir() else ""
-        raise UserError(f"There is no folder {cache}.{beside} {_ORIGIN}")
+        said = f"There is no folder {cache}.{beside} "
+        raise UserError(said + _ORIGIN, said + _AT_SHELL)
     try:
         return fetch_rcv1(data_home=str(cache.parent), download_if_missing=download)
     except FileNotFoundError as error:
         there = listing(cache) if cache.is_dir() else ""
-        raise UserError(f"{cache} lacks {Path(error.filename).name}. {there} {_ORIGIN}") from None
+        said = f"{cache} lacks {Path(error.filename).name}. {there} "
+        raise UserError(said + _ORIGIN, said + _AT_SHELL) from None
 
 
 def _check_known(names: list[str], taxonomy: Taxonomy) -> None:

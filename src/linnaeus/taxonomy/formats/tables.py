@@ -96,7 +96,8 @@ def workbook(path: Path) -> Any:
 def sheet_rows(path: Path) -> Rows:
     """The rows of the first visible sheet of a workbook that holds a table, all equally wide."""
     sheets = [s for s in workbook(path).worksheets if s.sheet_state == "visible" and [*cells_of(s)]]
-    full = [sheet for sheet in sheets if is_table(sheet)] or sheets
+    wide = [s for s in sheets if any(sum(map(bool, cells)) > 1 for _, cells in cells_of(s))]
+    full = [sheet for sheet in wide if is_table(sheet)] or wide or sheets
     if len(sheets) > 1:
         note(f"sheet {shorten(full[0].title)} of {path.name} was read, one of {len(sheets)}")
     rows = [*cells_of(full[0])] if full else []
