@@ -12,8 +12,8 @@ from small_data import TREE, stories, table, write_folder
 
 PYTHON = re.compile(
     r"Traceback|`\w+`|\bNone\b|\bTrue\b|\bFalse\b|\bformat=|\bskip_bad|\bReadOptions\b|\bmethod=|"
-    r"Taxonomy\.|linnaeus\.\w+\(|\bndarray\b|\barray\b|\bdtype is\b|\bn_jobs is\b|\brandom_state is\b|"
-    r"\b[A-Z]\w+(Error|Warning)\b|__\w+__|<class|sklearn\.|\bPass \w+="
+    r"Taxonomy\.|linnaeus\.\w+\(|\bndarray\b|\barray\b|\bdtype is\b|\bn_jobs is\b|"
+    r"\brandom_state is\b|\b[A-Z]\w+(Error|Warning)\b|__\w+__|<class|sklearn\.|\bPass \w+="
 )
 
 
@@ -30,7 +30,8 @@ def place(tmp_path_factory):
         "empty.csv": "", "header.csv": "text,labels\n", "prices.csv": "text,price\nan old book,3\n",
         "unlabelled.csv": "text\nan old book\n", "odd.bin": "hello\nworld\n", "bad.json": "{",
         "cycle.tsv": "parent\tchild\nA\tB\nB\tC\nC\tA\n", "own.csv": "id,parent\n1,1\n2,1\n",
-        "twice.csv": "text,labels,note,note\na b c,x,1,2\n", "words.csv": "size,colour,labels\n1,red,A\n",
+        "twice.csv": "text,labels,note,note\na b c,x,1,2\n", 
+        "words.csv": "size,colour,labels\n1,red,A\n",
         "gap.csv": "text,level 1,level 2,level 3\na,A,,C\nb,A,B,C\n", "nul.xlsx": "no workbook",
         "old.xls": "x", "notes/readme.txt": "x",
     }  # fmt: skip
@@ -64,27 +65,27 @@ MISTAKES = {
     "method": ("train texts -o x --method svmm", "'svmm'", "did you mean 'svm'"),
     "rule": ("evaluate model texts --rule scutt", "'scutt'", "did you mean 'scut'"),
     "parameter": ("train texts -o x --method svm -p CC=1", "'CC'", "did you mean 'C'"),
-    "parameter of the data": ("train texts -o x --method svm -p taxonomy=a", "'taxonomy'", "It has"),
+    "taxonomy as one": ("train texts -o x --method svm -p taxonomy=a", "'taxonomy'", "It has"),
     "text for a number": ("train texts -o x --method svm -p C=abc", "'abc'", "such as 1.0"),
     "negative": ("train texts -o x --method svm -p C=-1", "-1", "positive number"),
     "nothing": ("train texts -o x --method svm -p C=null", "null", "positive number"),
-    "neither true nor false": ("train texts -o x --method svm -p fit_intercept=maybe", "'maybe'", "true or"),
+    "no flag": ("train texts -o x --method svm -p fit_intercept=maybe", "'maybe'", "true or"),
     "no sign": ("train texts -o x --method svm -p C", "'C'", "Write it like C=10"),
     "no jobs": ("train texts -o x --method svm --jobs 0", "--jobs", "positive whole number"),
     "kind of features": ("train texts -o x --features nix", "'nix'", "Use one of"),
     "n-grams": ("train texts -o x --method svm -f ngram_range=abc", "'abc'", "[1,2]"),
     "norm": ("train texts -o x --method svm -f norm=l3", "'l3'", "null"),
     "other columns": ("predict numbers prices.csv -o p.csv", "feature column", "training part"),
-    "table to a model of texts": ("predict model table -o p.csv", "trained on texts", "train a model"),
-    "nothing to compare": ("evaluate model unlabelled.csv", "no row has a label", "linnaeus predict"),
+    "table to texts": ("predict model table -o p.csv", "trained on texts", "train a model"),
+    "no labels to compare": ("evaluate model unlabelled.csv", "no row has", "linnaeus predict"),
     "no such part": ("evaluate model texts --part nix", "'nix'", "--part"),
     "nothing to explain": ("explain model", "nothing to explain", "--text"),
     "encoding": ("train texts -o x --encoding nix", "'nix'", "utf-8"),
     "text column": ("train prices.csv -o x --text txet", "'txet'", "did you mean 'text'"),
     "delimiter": ("train texts -o x --delimiter ;;", "';;'", "one character"),
-    "folder of the output": ("predict model texts -o no/such/p.csv", "no/such", "There is no folder"),
+    "output folder": ("predict model texts -o no/such/p.csv", "no/such", "There is no folder"),
     "format of the output": ("predict model texts -o p.nix", "'nix'", ".csv"),
-    "model over a folder": ("train texts -o notes --method svm", "readme.txt", "Name another folder"),
+    "over a folder": ("train texts -o notes --method svm", "readme.txt", "Name another folder"),
     "share of bad rows": ("train texts -o x --most-bad 7", "7", "from 0 to 1"),
     "import": ("import rcv1 notes -o y", "RCV1", "Name the folder"),
 }  # fmt: skip

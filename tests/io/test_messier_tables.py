@@ -147,7 +147,7 @@ def test_a_column_tells_the_parts(folder):
 
 
 LAID = {
-    "titles above": ('Our books,,\nMade by,me,\n,,\n{}', "above the header"),
+    "titles above": ("Our books,,,,\nMade by,me,,,\n,,,,\n{}", "above the header"),
     "a total below": ("{}Total,4,,,\n", "below the rows"),
     "sep": ("sep=,\n{}", ""),
 }  # fmt: skip

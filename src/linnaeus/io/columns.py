@@ -19,13 +19,14 @@ from linnaeus.io.options import ReadOptions
 from linnaeus.io.spellings import is_nothing
 
 IDS = (
-    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr no "
-    "_id unnamed_0 rownames row_number row"
+    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr "
+    "no _id unnamed_0 rownames row_number row"
 )
 LABELS = (
     "labels label categories category classes class topics topic tags tag subjects subject codes "
     "code targets target nodes node y genres genre taxonomy category_path categorypath "
-    "product_type product_category google_product_category kategorien kategorie klassen klasse schlagworte schlagwort themen thema "
+    "product_type product_category google_product_category kategorien kategorie klassen klasse "
+    "schlagworte schlagwort themen thema "
     "sachgruppe catégories catégorie classe sujet categorías categoría categoria clase tema "
     "type kind species"
 )

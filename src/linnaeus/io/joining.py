@@ -58,6 +58,7 @@ def _joined(part: Part, groups: list[list[int]], named: bool) -> Part:
     )
     labels = [list(dict.fromkeys(v for i in rows for v in part.labels[i])) for rows in kept]
     what = "id and content" if named else "text"
-    note = f"{len(part):,} rows became {len(kept):,}: those of the same {what} with other labels are one."
+    told = f"those of the same {what} with other labels are one"
+    note = f"{len(part):,} rows became {len(kept):,}: {told}."
     firsts = part.take([rows[0] for rows in kept])
     return replace(firsts, labels=labels, skipped=part.skipped, notes=(*part.notes, note))

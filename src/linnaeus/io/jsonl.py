@@ -159,6 +159,7 @@ def _object(line: str) -> dict[str, Any]:
 def _checked(value: Any, line: str | None = None) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadRowError(
-            f'{shorten(line or value)} is not a JSON object. Write {{"text": "...", "labels": [...]}}.'
+            f"{shorten(line or value)} is not a JSON object. Write "
+            f'{{"text": "...", "labels": [...]}}.'
         )
     return value

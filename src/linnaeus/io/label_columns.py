@@ -25,45 +25,15 @@ _ORDINALS = (
     "third|tertiary|3rd",
     "fourth|4th",
 )
-_SURE = [
-    "level",
-    "lvl",
-    "lev",
-    "l",
-    "tier",
-    "ebene",
-    "stufe",
-    "niveau",
-    "nivel",
-    "livello",
-    "hier",
-    "hierarchy",
-    "depth",
-    "rank",
-    "cat_level",
-]
-_LABELS = [
-    "label",
-    "category",
-    "cat",
-    "class",
-    "node",
-    "tag",
-    "topic",
-    "subject",
-    "genre",
-    "kategorie",
-    "categorie",
-    "code",
-    "type",
-    "keyword",
-    "schlagwort",
-    "thema",
-    "catégorie",
-    "categoría",
-    "categoria",
-    "target",
-]
+_SURE = {
+    "level", "lvl", "lev", "l", "tier", "ebene", "stufe", "niveau", "nivel", "livello", "hier",
+    "hierarchy", "depth", "rank",
+}  # fmt: skip
+_LABELS = {
+    "label", "category", "cat", "class", "node", "tag", "topic", "subject", "genre", "kategorie",
+    "categorie", "code", "type", "keyword", "schlagwort", "thema", "catégorie", "categoría",
+    "categoria", "target",
+}  # fmt: skip
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,2})((?:_[^\W\d]+)?)")
 _BELOW = re.compile(r"(sub_?)+(category|categorie|kategorie|cat|class|group|topic|genre|subject)")
 _ABOVE = re.compile(

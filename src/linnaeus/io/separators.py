@@ -181,7 +181,11 @@ def _are_lists(cells: Sequence[str], sign: str) -> bool:
 def _are_codes(cells: Sequence[str]) -> bool:
     """Whether cells hold several codes (A61K 31/00, GO:1, x_y) rather than words."""
     parts = [part for cell in cells if len(cell.split()) > 1 for part in cell.split()]
-    odd = [part for part in parts if re.search(r"\d|_|:\S", part) or part.isupper()]
+    odd = [
+        part
+        for part in parts
+        if re.search(r"\d|_|:\S", part) or (part.isupper() and part[-1] != ":")
+    ]
     return (
         bool(parts)
         and len(odd) > 0.9 * len(parts)

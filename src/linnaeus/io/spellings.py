@@ -1,7 +1,7 @@
 """Names as people and programs spell them: what differs without mattering.
 
-`same` leaves out case, blanks and how accents are encoded; `alike` also what databases, spreadsheets
-and web pages change: leading zeros, dashes and underscores, ``&amp;``, a full stop at the end.
+`same` leaves out case, blanks and how accents are encoded; `alike` also what databases, tables and
+web pages change: leading zeros, dashes and underscores, ``&amp;``, a full stop at the end.
 """
 
 from __future__ import annotations
