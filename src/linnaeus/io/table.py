@@ -33,7 +33,8 @@ MISSING = {"na", "n/a", "#n/a", "null", "none", "?", "-", "."}
 Row = tuple[int, list[str]]
 _FOOTER = re.compile(
     r"(grand |sub)?totals?\b|sum\b|summe\b|gesamt|insgesamt|exported\b|generated\b|created\b|"
-    r"printed\b|report\b|source:|quelle:|stand:|page \d|\(?\d[\d,.]* (rows?|records?|items?|zeilen)\b",
+    r"printed\b|report\b|"
+    r"source:|quelle:|stand:|page \d|\(?\d[\d,.]* (rows?|records?|items?|zeilen)\b",
     re.I,
 )
 
