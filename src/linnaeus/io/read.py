@@ -238,9 +238,9 @@ def _part_files(folder: Path, given: dict[str, str | Path | None]) -> dict[str, 
     ):
         return {"train": only}
     if not files:
-        for file in (find_file(folder, name, None, None) for name in given):
-            if file is not None:
-                reader_of(file)  # which says what is wrong with its suffix
+        for other in (find_file(folder, name, None, None) for name in given):
+            if other is not None:
+                reader_of(other)  # which says what is wrong with its suffix
         said = (
             f"{folder} has no examples: looked for {', '.join(given)} with one of the suffixes "
             f"{', '.join(READERS)}, plain or .gz. {listing(folder)} Rename a file, or "

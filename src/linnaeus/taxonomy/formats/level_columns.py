@@ -55,12 +55,12 @@ def levels(cells: list[str]) -> list[int]:
         return [i for _, i in sorted(found)] if enough else []
     if any(map(headers.is_parent, names)):
         return []
-    found = []
+    fitting: list[list[int]] = []
     for ladder in _LADDERS:
         steps = [(ladder.index(name), i) for i, name in enumerate(names) if name in ladder]
         if len({step for step, _ in steps}) == len(steps) > 1:
-            found.append([i for _, i in sorted(steps)])
-    return max(found, key=len, default=[])
+            fitting.append([i for _, i in sorted(steps)])
+    return max(fitting, key=len, default=[])
 
 
 def read(path: Path, header: list[str], columns: list[int], rows: Rows) -> Taxonomy:

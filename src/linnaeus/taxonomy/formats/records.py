@@ -198,7 +198,10 @@ class _Parents:
 
     def _nothing(self) -> None:
         empty = NOTHING | (_NO_ID | _TOPS if self.kind not in ("child", "narrower") else set())
-        found: dict[str, list[str]] = {c: [] for c in self._open() if c.casefold() in empty}
+        titles = {*self.titles.values()}
+        found: dict[str, list[str]] = {
+            c: [] for c in self._open() if c.casefold() in empty and c not in titles
+        }
         self.rooted |= bool(found)
         self._take(found, "that stand for none")
 
