@@ -184,7 +184,7 @@ def _are_codes(cells: Sequence[str]) -> bool:
     odd = [
         part
         for part in parts
-        if re.search(r"\d|_|:\S", part) or (part.isupper() and part[-1] != ":")
+        if re.search(r"\d|_|:\S|\w\.\w", part) or (part.isupper() and part[-1] != ":")
     ]
     return (
         bool(parts)
