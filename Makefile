@@ -16,7 +16,7 @@ demo: .venv/base ## Run the main job on embedded data
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
 # Where the maths is: golden optima everywhere, enumeration and laws in these folders.
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup  # the groups are in tests/conftest.py
+PYTEST := $(BIN)/python -m pytest -n auto  # which tests share a process: tests/conftest.py
 
 test: lint ## Check style, types and layers, and run the tests
 	$(PYTEST)
