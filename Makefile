@@ -28,9 +28,10 @@ check: lint ## The quick check: style, types, layers, golden optima, enumeration
 test-plain: .venv/dev ## The loops without the compiler, so that an index out of range raises
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
-test-slow: .venv/docs  # one of them builds the site
+test-slow: .venv/docs ## What takes long: slow tests, and laws on more examples
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "slow or hypothesis"
 
-test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-slow, test-cluster
+test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
 
 lint: .venv/dev ## Check style, types and layers

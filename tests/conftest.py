@@ -14,8 +14,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one per core: threads of linear algeb
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-settings.register_profile("default", deadline=None, derandomize=True)
-settings.load_profile("default")
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 SHARED = ROOT.parent / "shared"
 EVERY_ESTIMATOR = {"test_common", "test_odd_inputs", "test_docstrings", "test_columns"}
