@@ -19,7 +19,9 @@ settings.register_profile("thorough", deadline=None, derandomize=True, max_examp
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 SHARED = ROOT.parent / "shared"
-EVERY_ESTIMATOR = {"test_common", "test_odd_inputs", "test_docstrings", "test_columns"}
+EVERY_ESTIMATOR = {
+    "test_common", "test_odd_inputs", "test_docstrings", "test_columns", "test_state",
+}  # fmt: skip
 
 
 def shared_path(*parts: str) -> Path:
