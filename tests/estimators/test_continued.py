@@ -183,7 +183,7 @@ def test_a_saved_model_goes_on(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["svm", "rr-svm", "rr-lr", "map"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_the_same_seed_and_any_number_of_threads_give_the_same_bits(name, dtype):
     found = [
         made(name, SMALL, dtype=dtype, n_jobs=n_jobs, tol=1e-3)
