@@ -16,7 +16,7 @@ demo: .venv/base ## Run the main job on embedded data
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
 # Where the maths is: golden optima everywhere, enumeration and laws in these folders.
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup  # the groups are in tests/conftest.py
+PYTEST := $(BIN)/python -m pytest -n auto  # which tests share a process: tests/conftest.py
 
 test: lint ## Check style, types and layers, and run the tests
 	$(PYTEST)
@@ -28,9 +28,10 @@ check: lint ## The quick check: style, types, layers, golden optima, enumeration
 test-plain: .venv/dev ## The loops without the compiler, so that an index out of range raises
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -W ignore:overflow $(PLAIN)
 
-test-slow: .venv/docs  # one of them builds the site
+test-slow: .venv/docs ## What takes long: slow tests, and laws on more examples
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "slow or hypothesis"
 
-test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-slow, test-cluster
+test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-cluster
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
 
 lint: .venv/dev ## Check style, types and layers

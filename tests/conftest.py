@@ -14,10 +14,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # one per core: threads of linear algeb
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-settings.register_profile("default", deadline=None, derandomize=True)
-settings.load_profile("default")
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 SHARED = ROOT.parent / "shared"
+EVERY_ESTIMATOR = {
+    "test_common", "test_odd_inputs", "test_docstrings", "test_columns", "test_state",
+}  # fmt: skip
 
 
 def shared_path(*parts: str) -> Path:
@@ -34,15 +38,26 @@ def golden(name: str) -> dict:
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that read solved problems are marked by that; those of a file run in one process.
-
-    So they share fits. The two files that try every estimator share a process too.
-    """
+    """Tests that read solved problems are marked by that."""
     for item in items:
-        both = item.path.stem in ("test_common", "test_odd_inputs")
-        item.add_marker(pytest.mark.xdist_group("every estimator" if both else str(item.path)))
         if "golden_file" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.golden)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """The tests of a file run in one process and share its fits.
+
+    Files that try every estimator share a process too: two would compile the same at once.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return "every estimator" if Path(file).stem in EVERY_ESTIMATOR else file
+
+    return Scheduling(config, log)
 
 
 def pytest_runtest_teardown(item, nextitem):

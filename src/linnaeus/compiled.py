@@ -71,9 +71,9 @@ def folder() -> Path | None:
     return _store.folder()
 
 
-def keep_in(root: str | Path) -> None:
-    """Keep loops below this folder from now on, whatever LINNAEUS_CACHE_DIR says."""
-    _store.move(Path(root))
+def keep_in(root: str | Path | None) -> None:
+    """Keep loops below this folder from now on; None for LINNAEUS_CACHE_DIR or the user's own."""
+    _store.move(None if root is None else Path(root))
 
 
 def kept() -> dict[str, int]:
@@ -175,7 +175,7 @@ class _Store:
                 total.update(f"{path.relative_to(_PACKAGE).as_posix()} {text}\n".encode())
         self._digest = total.hexdigest()[:20]
 
-    def move(self, root: Path) -> None:
+    def move(self, root: Path | None) -> None:
         self._root, self._folder, self._is_open = root, None, False
 
     def folder(self) -> Path | None:

@@ -103,7 +103,9 @@ def k_folds(Y: Any, k: int = 10, random_state: Any = None, groups: Any = None) -
     return [(np.flatnonzero(fold != j), np.flatnonzero(fold == j)) for j in range(k)]
 
 
-def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None) -> Iterator[Split]:
+def t_per_class(
+    Y: Any, t: int, repetitions: int = 10, random_state: Any = None, groups: Any = None
+) -> Iterator[Split]:
     """Train on t rows of each class (all of them where there are fewer), test on all others.
 
     The protocol of [Cai2008] for small training sets: a row with several labels is first assigned
@@ -119,6 +121,8 @@ def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None)
         How often to draw.
     random_state : int, RandomState instance or None, default=None
         Seed of everything that is drawn.
+    groups : array-like of int of shape (n_rows,) or None, default=None
+        Rows with the same number are copies: they are not tested on where one is trained on.
 
     Yields
     ------
@@ -129,7 +133,10 @@ def t_per_class(Y: Any, t: int, repetitions: int = 10, random_state: Any = None)
     rng = check_random_state(random_state)
     for _ in range(repetitions):
         train = _draw(labels, t, rng)
-        yield train, np.setdiff1d(np.arange(labels.shape[0]), train, assume_unique=True)
+        rest = np.setdiff1d(np.arange(labels.shape[0]), train, assume_unique=True)
+        if groups is not None:
+            rest = rest[~np.isin(np.asarray(groups)[rest], np.asarray(groups)[train])]
+        yield train, rest
 
 
 def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarray:

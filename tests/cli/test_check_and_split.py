@@ -54,7 +54,7 @@ def test_a_page_and_a_memory(linnaeus, folder):
     code, out, _err = linnaeus("check", folder, "--write", "--html", "page.html")
     assert code == 0 and "collection.toml" in out and "page.html" in out
     page = (folder.parent / "page.html").read_text()
-    assert "did you mean" in page and "unknown label" in page and "<script" not in page
+    assert "did you mean" in page and "Unknown labels" in page and "<script" not in page
     kept = (folder / "collection.toml").read_text()
     assert 'labels = "kind"' in kept and 'text = ["story"]' in kept
     assert read_collection(folder, skip_bad=True).train.notes  # and it is still read

@@ -10,6 +10,8 @@ import numba
 import pytest
 from jsonschema import Draft202012Validator
 
+from linnaeus import compiled
+
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs the compiler")
 LATER = """
 import json, sys, warnings
@@ -49,14 +51,15 @@ def test_a_fresh_process_compiles_nothing(filled, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", LATER, tmp_path], check=True, capture_output=True, text=True
     )
-    compiled = {name: n for name, n in json.loads(done.stdout.splitlines()[-1]).items() if n}
-    assert compiled == {}
+    assert {n: k for n, k in json.loads(done.stdout.splitlines()[-1]).items() if k} == {}
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(linnaeus):
+    before = compiled.folder()
     code, out, err = linnaeus("compile", "--to", "/dev/null/loops")
     assert code == 1 and out == ""
     assert "cannot be kept in /dev/null/loops" in err and "--to" in err
+    assert before is not None and compiled.folder() == before
 
 
 def test_without_the_compiler_there_is_nothing_to_do(linnaeus, monkeypatch):

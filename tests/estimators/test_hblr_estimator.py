@@ -141,6 +141,7 @@ def test_several_roots_get_a_common_one(data):
     assert None in HBLR(forest, "M1", prior=(1.0, 1.0)).fit(X, y).precision_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inference", "other"), [("map", "paper"), ("variational", "parity")])
 def test_all_schedules_lead_to_the_same_place(data, inference, other):
     options = {"inference": inference, "prior": (2.0, 1.0), "tol": 1e-6, "max_iter": 5000}

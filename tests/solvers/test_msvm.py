@@ -188,7 +188,7 @@ def test_weights_of_examples_count_copies():
     assert_allclose(weighted.coef, copied.coef, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_float32_reaches_the_same_objective(dtype):
     X, t = problem(n=300, d=40, n_classes=20)
     exact = msvm.solve(X, t, 20, **TIGHT)

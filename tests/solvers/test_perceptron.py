@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
@@ -225,7 +225,6 @@ def separable(draw):
     return tax, X, Y, L, gamma, draw(st.sampled_from(["half_distance", "zero_one", "normalized"]))
 
 
-@settings(max_examples=60)
 @given(separable())
 def test_updates_stay_within_the_mistake_bound(case):
     """[Cai2008] Proposition 5: at most (2 D_max R P / (D_min gamma))^2 updates, then none."""

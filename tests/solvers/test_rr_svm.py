@@ -43,7 +43,14 @@ def of_golden(case):
     return tax, {"root": case["root_convention"].split()[0]}
 
 
-@pytest.mark.parametrize("schedule", ["two-block", "parity", "color", "jacobi"])
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        "two-block",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("parity", "color")),
+        "jacobi",
+    ],
+)
 def test_golden(golden_file, schedule):
     seen = 0
     for case in golden_file("recursive_and_bayes")["rr"]:

@@ -224,3 +224,10 @@ def test_bad_requests_are_refused():
         at_most_per_class(y, 0)
     with pytest.raises(UserError, match="Pass y"):
         list(MultilabelStratifiedKFold(2).split(np.zeros((4, 1))))
+
+
+def test_copies_of_training_rows_are_not_tested_on():
+    y, groups = ["a", "a", "a", "b", "b"], [0, 0, 1, 2, 3]
+    for train, test in t_per_class(y, 1, 8, 0, groups):
+        taken = {groups[i] for i in train}
+        assert set(test) == {i for i in range(5) if i not in train and groups[i] not in taken}

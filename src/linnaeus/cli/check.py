@@ -56,6 +56,7 @@ def _present(found: Checked, html: Path | None) -> None:
     tax = found.taxonomy
     shape = f"a {shape_of(tax)} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
     console.print(f"{found.path}: {parts}; {shape}", markup=False)
+    console.print(found.verdict)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name, justify in (("", "left"), ("what", "left"), ("part", "left"), ("rows", "right")):
         table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
@@ -66,7 +67,7 @@ def _present(found: Checked, html: Path | None) -> None:
         more = ", ..." if len(finding.rows) > 8 else "." if rows else ""
         count = f"{finding.count:,}" if finding.count else ""
         text = Text(f"{finding.message}{rows}{more}")
-        table.add_row(mark, finding.kind.replace("_", " "), finding.part or "", count, text)
+        table.add_row(mark, finding.title, finding.part or "", count, text)
     console.print(table if found.findings else "No problems found.")
     for what, file in (("How to read it is kept", found.written), ("The page is", html)):
         if file is not None:

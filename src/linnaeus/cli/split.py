@@ -41,5 +41,6 @@ def split(
         parts = ", ".join(f"{name} {n:,} rows" for name, n in done.parts.items())
         print(f"{done.path}: {parts}")
         if done.copies:
-            print(f"{done.copies:,} rows are copies of others; each stays with its original.")
+            n = f"{done.copies:,} rows are copies" if done.copies > 1 else "1 row is a copy"
+            print(f"{n} of others; copies stay together.")
         print(f"Next: linnaeus train {done.path} -o MODEL")

@@ -97,10 +97,8 @@ def present(done: Trained) -> None:
         f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels per row"
     )
     if data["copies"]:
-        console.print(
-            f"          {data['copies']:,} rows are copies of others; where rows are held out, "
-            f"copies stay together"
-        )
+        n = f"{data['copies']:,} rows are copies" if data["copies"] > 1 else "1 row is a copy"
+        console.print(f"          {n} of others; where rows are held out, copies stay together")
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
     method = setting_text(about["method"], about["parameters"])
     line(console, "Method", method, f"{about['why']}{_gap(about['certificate'])}")

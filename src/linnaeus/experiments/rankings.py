@@ -144,8 +144,10 @@ def per_class_study(
     if repetitions < 1:
         raise UserError(f"repetitions is {repetitions}. Repeat at least once.")
     sizes = [t] if isinstance(t, int | np.integer) else list(t)
+    copies = data.groups(np.arange(data.Y.shape[0]))
     splits = {
-        f"t={size}": list(t_per_class(data.Y, size, repetitions, random_state)) for size in sizes
+        f"t={size}": list(t_per_class(data.Y, size, repetitions, random_state, copies))
+        for size in sizes
     }
     for name, parts in splits.items():
         if any(test.size == 0 for _, test in parts):

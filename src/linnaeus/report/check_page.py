@@ -9,6 +9,8 @@ from linnaeus import __version__
 from linnaeus.files import atomic_write
 from linnaeus.report.page import environment
 
+FEW = 5  # rows, below which a class has few: as `linnaeus check` counts them
+
 
 def write_check(found: dict[str, Any], path: str | Path) -> None:
     """Write the findings as one HTML file, whole or not at all.
@@ -24,14 +26,19 @@ def write_check(found: dict[str, Any], path: str | Path) -> None:
         "warning": "Probably mistakes",
         "note": "Worth knowing",
     }
-    groups = [
-        (title, [f for f in found["findings"] if f["level"] == level])
-        for level, title in levels.items()
-    ]
+    reading = [f for f in found["findings"] if f["kind"] == "reading"]
+    others = [f for f in found["findings"] if f["kind"] != "reading"]
+    groups = [(title, [f for f in others if f["level"] == key]) for key, title in levels.items()]
     page = (
         environment()
         .get_template("check.html")
-        .render(found=found, groups=[g for g in groups if g[1]], version=__version__)
+        .render(
+            found=found,
+            reading=reading,
+            groups=[group for group in groups if group[1]],
+            few=FEW,
+            version=__version__,
+        )
     )
     with atomic_write(path) as file:
         file.write(page)

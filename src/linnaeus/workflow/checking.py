@@ -6,6 +6,7 @@ nothing is trained; rows that cannot be read are findings too.
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,6 +31,17 @@ from linnaeus.text.languages import language_shares
 
 SHOWN = 20  # rows of a finding that are named
 FEW = 5  # examples in a message
+CLASSES = 12  # of the largest that are listed
+LETTERS = 160  # of a text in the sample
+KINDS = {  # what people call the findings; others are called by their kind
+    "reading": "How it is read", "taxonomy": "Taxonomy", "empty_text": "Nothing to read",
+    "no_label": "No label", "duplicate": "Copies", "conflict": "Copies that disagree",
+    "one_row_class": "Classes with one row", "unused_label": "Labels without rows",
+    "languages": "Several languages", "leak": "Label in the text",
+    "missing_values": "Mostly empty columns", "constant_column": "Columns that never change",
+    "duplicate_across_parts": "Copies of training rows", "untaught_label": "Labels not in training",
+    "unknown_label": "Unknown labels", "bad_row": "Rows that cannot be read",
+}  # fmt: skip
 SECOND = 0.05  # share of the texts from which on a second language is worth saying
 LEAK, BASE = 0.5, 0.1  # share of rows that name their own label, and that of another row
 
@@ -45,6 +57,11 @@ class Finding:
     part: str | None = None
     level: str = "warning"  # or "note"
 
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return KINDS.get(self.kind, self.kind.replace("_", " ").capitalize())
+
 
 class Checked(NamedTuple):
     """A collection and what was found."""
@@ -54,16 +71,33 @@ class Checked(NamedTuple):
     parts: dict[str, int]
     columns: dict[str, Any]
     findings: list[Finding]
+    sample: list[dict[str, Any]]
+    classes: dict[str, Any]
     written: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether there is anything to do, in a sentence."""
+        lost = sum(f.count for f in self.findings if f.kind in ("unknown_label", "bad_row"))
+        doubts = sum(f.level == "warning" for f in self.findings)
+        if lost:
+            return f"{lost:,} row{'s' * (lost > 1)} cannot be read as they are: see below."
+        if doubts:
+            one = doubts == 1
+            return f"All rows can be read. {doubts} thing{'s' * (not one)} to look at first."
+        return "All rows can be read, and nothing looks wrong."
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
         return {
             "path": self.path,
+            "verdict": self.verdict,
             "nodes": len(self.taxonomy),
             "parts": self.parts,
             "columns": self.columns,
-            "findings": [asdict(finding) for finding in self.findings],
+            "findings": [asdict(f) | {"title": f.title} for f in self.findings],
+            "sample": self.sample,
+            "classes": self.classes,
             "written": self.written,
         }
 
@@ -85,10 +119,66 @@ def check(
     for name, part in found.parts():
         every += _of_part(name, part, found.taxonomy)
     every += _between_parts(found)
+    first = next((part for _, part in found.parts()), None)
     order = sorted(every, key=lambda finding: finding.level != "warning")
     written = str(_remembered(data, found, options)) if write else None
     counts = {name: len(part) for name, part in found.parts()}
-    return Checked(str(data), found.taxonomy, counts, _columns(found), order, written)
+    return Checked(
+        str(data), found.taxonomy, counts, _columns(found), order,
+        _sample(first, found.taxonomy), _classes(first, found.taxonomy), written,
+    )  # fmt: skip
+
+
+def _sample(part: Part | None, taxonomy: Taxonomy) -> list[dict[str, Any]]:
+    """The first rows as they were read: the quickest way to see a column taken for another."""
+    if part is None:
+        return []
+    names, numbers = part.feature_names, _row_numbers(part)
+    return [
+        {
+            "row": numbers[i],
+            "id": str(part.ids[i]),
+            "text": _content(part, i, names),
+            "labels": [" > ".join(path) for path in _paths(taxonomy, part.labels[i])],
+        }
+        for i in range(min(FEW, len(part)))
+    ]
+
+
+def _content(part: Part, i: int, names: Sequence[str] | None) -> str:
+    if part.texts is not None:
+        return textwrap.shorten(part.texts[i], LETTERS, placeholder=" ...")
+    row = part.X[[i]].toarray().ravel() if sp.issparse(part.X) else part.X[i]
+    used = np.flatnonzero(row)[:FEW] if sp.issparse(part.X) else range(min(FEW, row.size))
+    more = ", ..." if row.size > FEW else ""
+    return ", ".join(f"{names[j] if names else j + 1} = {row[j]:g}" for j in used) + more
+
+
+def _paths(taxonomy: Taxonomy, labels: Sequence[Any]) -> list[list[str]]:
+    """The titles from a root down to each label; of several ways the first."""
+    found = []
+    for label in labels:
+        path = [label]
+        while above := taxonomy.parents(path[0]):
+            path.insert(0, above[0])
+        found.append([str(taxonomy.titles.get(v, v)) for v in path])
+    return found
+
+
+def _classes(part: Part | None, taxonomy: Taxonomy) -> dict[str, Any]:
+    """How many rows the classes have: the largest, and how many have few."""
+    own = taxonomy.most_specific(taxonomy.encode([] if part is None else part.labels))
+    counts = np.bincount(own.indices, minlength=len(taxonomy))
+    order = np.argsort(-counts, kind="stable")[:CLASSES]
+    return {
+        "used": int((counts > 0).sum()),
+        "few": int(((counts > 0) & (counts < FEW)).sum()),
+        "largest": [
+            {"label": str(taxonomy.titles.get(name, name)), "rows": int(counts[v])}
+            for v, name in ((v, taxonomy.nodes[v]) for v in order)
+            if counts[v]
+        ],
+    }
 
 
 def _columns(found: Collection) -> dict[str, Any]:

@@ -146,6 +146,7 @@ def _writable(to: str | Path | None) -> Path:
         compiled.keep_in(to)
     folder = compiled.folder()
     if folder is None or not os.access(folder, os.W_OK):
+        compiled.keep_in(None)  # or all that this process does later would be compiled in memory
         where = to or compiled.default_root() or "the home directory, which does not exist"
         raise UserError(
             f"Compiled loops cannot be kept in {where}. Name a folder of yours that can be written "
