@@ -151,3 +151,10 @@ def test_an_estimator_alone_is_no_model(linnaeus, tmp_path):
     train(part, TREE, "svm").estimator.save(tmp_path / "alone")
     code, _, err = linnaeus("evaluate", tmp_path / "alone", "table")
     assert code == 1 and "holds a FlatSVM without features and decision rule" in err
+
+
+def test_a_picture_is_of_the_kind_that_its_name_says(linnaeus):
+    assert linnaeus("evaluate", "m-texts", "texts", "--plot", "p.svg")[0] == 0
+    assert "<svg" in Path("p.svg").read_text()
+    code, _, err = linnaeus("evaluate", "m-texts", "texts", "--plot", "p.nix")
+    assert code == 1 and ".png, .svg, .pdf" in err and not Path("p.nix").exists()

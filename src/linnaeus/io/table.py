@@ -50,6 +50,8 @@ def read_tsv(reading: Reading) -> Iterator[Example]:
 
 
 def _read(reading: Reading, usual: str) -> Iterator[Example]:
+    if reading.options.sheet is not None:
+        reading.notes.append(f"{reading.path.name} has no sheets: the one asked for is not used.")
     encoding = reading.options.encoding or encoding_of(reading.path)
     if reading.options.encoding is None and encoding not in ("utf-8-sig", "utf-8"):
         reading.notes.append(f"{reading.path.name} is read as {_spoken(encoding)}.")

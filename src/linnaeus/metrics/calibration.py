@@ -69,12 +69,12 @@ class Calibration:
         return {**values, "brier": self.brier, "log_loss": self.log_loss, "bins": list(self.bins)}
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """The reliability diagram, with two standard errors; written as PNG if a path is given.
+        """The reliability diagram, with two standard errors; also written if a path is given.
 
         Parameters
         ----------
         path : str, Path or None, default=None
-            File to write as PNG; None for none.
+            File to write, .png, .svg or .pdf; None for none.
 
         Returns
         -------

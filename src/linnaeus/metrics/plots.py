@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linnaeus.errors import MissingExtraError
+from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.files import atomic_path
 from linnaeus.metrics.counts import count
 from linnaeus.metrics.display import filled
@@ -14,9 +14,11 @@ from linnaeus.metrics.sets import by_size
 if TYPE_CHECKING:
     from linnaeus.metrics.report import Report
 
+PICTURES = (".png", ".svg", ".pdf")
+
 
 def draw(report: Report, path: str | Path | None = None) -> Any:
-    """The figure; written as PNG if a path is given. No window is opened."""
+    """The figure; also written if a path is given. No window is opened."""
     figure = empty("Report.plot", 10, 4)
     left, right = figure.subplots(1, 2, sharey=True)
     levels = filled(report.levels)
@@ -47,10 +49,13 @@ def empty(what: str, width: float, height: float) -> Any:
 
 
 def written(figure: Any, path: str | Path | None) -> Any:
-    """The figure; also as PNG if a path is given."""
+    """The figure; also as a file if a path is given, of the kind that its suffix says."""
     if path is not None:
+        kind = Path(path).suffix.lower() or ".png"
+        if kind not in PICTURES:
+            raise UserError(f"{path}: pictures end in {', '.join(PICTURES)}. Use one of these.")
         with atomic_path(path) as temporary:
-            figure.savefig(temporary, format="png", dpi=150)
+            figure.savefig(temporary, format=kind[1:], dpi=150)
     return figure
 
 

@@ -151,14 +151,14 @@ class Report(Mapping[str, Any]):
         ]
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """A figure with F1 by level and by size of the classes; written as PNG if a path is given.
+        """A figure with F1 by level and by size of the classes; also written if a path is given.
 
         The size is the number of training positives where known, else of true labels.
 
         Parameters
         ----------
         path : str, Path or None, default=None
-            File to write as PNG; None for none.
+            File to write, .png, .svg or .pdf; None for none.
 
         Returns
         -------

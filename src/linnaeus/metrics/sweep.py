@@ -74,14 +74,14 @@ class Sweep:
         return "\n".join(lines)
 
     def plot(self, path: str | Path | None = None) -> Any:
-        """Precision against recall by level; written as PNG if a path is given.
+        """Precision against recall by level; also written if a path is given.
 
         Stars are the best thresholds, dots what the rule in use decided.
 
         Parameters
         ----------
         path : str, Path or None, default=None
-            File to write as PNG; None for none.
+            File to write, .png, .svg or .pdf; None for none.
 
         Returns
         -------
