@@ -36,14 +36,15 @@ TEXTS = (
 TITLES = (
     "title titel titre título titulo titolo name headline heading keywords product_name subtitle"
 )
-_LEVEL = re.compile(
-    r"(level|lvl|l|cat|category|class|tier|label|node|ebene|stufe|niveau|nivel|livello|kategorie|"
-    r"hierarchy|category_level|cat_level|taxonomy_level)_?(\d+)(_name)?"
+LEVELS = (
+    "level lvl l cat category class tier label node ebene stufe niveau nivel livello kategorie "
+    "hierarchy category_level cat_level taxonomy_level"
 )
-_BELOW = re.compile(r"(sub_?)+(category|categorie|kategorie|cat|class|group|topic|genre|subject)")
+BELOW = "category categorie kategorie cat class group topic genre subject"  # with sub before it
+_LEVEL = re.compile(rf"({LEVELS.replace(' ', '|')})_?(\d+)(_name)?")
+_BELOW = re.compile(rf"(sub_?)+({BELOW.replace(' ', '|')})")
 _ABOVE = re.compile(
-    r"(main_?|top_?|parent_?|haupt_?|ober_?)?"
-    r"(category|categorie|kategorie|cat|class|group|topic|genre|subject|department)"
+    rf"(main_?|top_?|parent_?|haupt_?|ober_?)?({BELOW.replace(' ', '|')}|department)"
 )
 WORDS = 3  # in a cell of a text, on average, at least
 NUMERIC = 0.5  # of the cells that are numbers, from which on others are mistakes
