@@ -137,12 +137,15 @@ def shows(wanted, got):
 
 
 def run_console(code, where, capsys):
-    """Run the commands after $; what stands below one is what it prints, ... for anything."""
+    """Run the commands after $; what stands below one is what it prints, ... for anything.
+
+    With the notes on standard error, or without them.
+    """
     for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
         command, wanted = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
-        printed = run_command(shlex.split(command.replace("\\\n", " ")), where, capsys)
-        matches = not wanted.strip() or shows(wanted, printed)
-        assert matches, f"{where}\n$ {command}\n{wanted}\nbut:\n{printed}"
+        results, everything = run_command(shlex.split(command.replace("\\\n", " ")), where, capsys)
+        matches = not wanted.strip() or shows(wanted, results) or shows(wanted, everything)
+        assert matches, f"{where}\n$ {command}\n{wanted}\nbut:\n{everything}"
 
 
 def run_command(words, where, capsys):
@@ -150,13 +153,13 @@ def run_command(words, where, capsys):
         assert words[0] in ("cat", "head", "ls"), f"{where}: {words[0]} is not run here"
         told = subprocess.run(words, capture_output=True, text=True)
         assert told.returncode == 0, f"{where}: {told.stderr}"
-        return told.stdout
+        return told.stdout, told.stdout
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         run(words[1:])
     out, err = capsys.readouterr()
     assert not stop.value.code, f"{where}\n$ {shlex.join(words)}\n{out}{err}"
-    return out
+    return out, err + out
 
 
 @pytest.mark.slow
@@ -247,10 +250,35 @@ def test_a_docstring_becomes_markdown():
     )
 
 
-def test_help_of_every_command():
-    known = build.commands()
-    assert ["taxonomy", "show"] in known and ["demo"] in known
-    assert "--depth" in build.help_of(["taxonomy", "show"])
+def test_the_command_page_names_every_option_of_every_command():
+    """As click knows them: whatever a command takes stands in its section, and nothing is cut."""
+    from typer.main import get_command
+
+    from linnaeus.cli.main import app
+
+    page = build.command_page.page()
+    sections = dict(re.findall(r"^##+ (linnaeus [a-z ]+)\n(.*?)(?=^##|\Z)", page, re.M | re.S))
+    top = get_command(app).commands
+    known = {(name,): command for name, command in top.items()}
+    known |= {("taxonomy", name): member for name, member in top["taxonomy"].commands.items()}
+    assert {" ".join(("linnaeus", *words)) for words in known} == {*sections}
+    for words, command in known.items():
+        section = sections[" ".join(("linnaeus", *words))]
+        for parameter in command.params:
+            option = parameter.param_type_name == "option"
+            for name in parameter.opts if option else [parameter.metavar or parameter.name.upper()]:
+                assert re.search(rf"`{re.escape(name)}[ `]", section), (words, name)
+    assert "…" not in page and "\x1b" not in page and "[bold]" not in page
+    assert page.index("## For installations") < page.index("### linnaeus compile")
+    assert [m[1] for m in re.finditer(r"^## (.*)", page, re.M)][-1] == "For installations"
+
+
+def test_texts_that_are_made_have_a_place():
+    """Every placeholder of a page is known, and every text that can be made is used."""
+    pages = "".join(path.read_text("utf-8") for path in PAGES)
+    assert {*re.findall(r"<!-- ([\w ]+) -->", pages)} == {*hooks.MADE_TEXTS}
+    assert "`category path`" in hooks.MADE_TEXTS["table of names of columns"]()
+    assert "`oberbegriff`" in hooks.MADE_TEXTS["table of names of taxonomy columns"]()
 
 
 def test_outputs_are_compared_with_a_tolerance():

@@ -55,6 +55,7 @@ def _present(found: Checked, html: Path | None) -> None:
     parts = ", ".join(f"{name} {n:,} rows" for name, n in found.parts.items())
     tax = found.taxonomy
     shape = f"a {shape_of(tax)} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
+    shape = shape if tax.edges or tax.related else f"{len(tax):,} labels without a hierarchy"
     console.print(f"{found.path}: {parts}; {shape}", markup=False)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for name, justify in (("", "left"), ("what", "left"), ("part", "left"), ("rows", "right")):

@@ -23,7 +23,8 @@ LABELS = (
     "labels label categories category classes class topics topic tags tag subjects subject codes "
     "code targets target nodes node y genres genre taxonomy category_path categorypath "
     "product_type kategorien kategorie klassen klasse schlagworte schlagwort themen thema "
-    "sachgruppe catégories catégorie classe sujet categorías categoría categoria clase tema "
+    "schlagwörter sachgruppe headings subject_headings mesh_terms go_terms ec ec_number ec_numbers "
+    "catégories catégorie classe sujet categorías categoría categoria clase tema "
     "type kind species"
 )
 TEXTS = (

@@ -158,10 +158,15 @@ def _labels(layout: Layout, reading: Reading, cells: list[str]) -> list[Any]:
 
 
 def _delimiter(reading: Reading, encoding: str, usual: str) -> str:
-    """What separates cells: what the name of the file says, unless only another cuts the lines."""
-    widths = {d: _width(reading, d, encoding) for d in DELIMITERS}
+    """What separates cells: what the name of the file says, unless only another cuts the lines.
+
+    Commas in the texts of a table of semicolons may be as many in every row; its header has none.
+    """
+    counted = {d: _width(reading, d, encoding) for d in DELIMITERS}
+    widths, first = ({d: found[i] for d, found in counted.items()} for i in (0, 1))
     best = max(widths, key=lambda d: (widths[d], d == usual))
-    if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best]:
+    whole = first[usual] == 1 and first[best] == widths[best]  # only the best cuts the header
+    if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best] and not whole:
         return usual
     if best == usual or widths[best] < 2:
         return usual
@@ -169,8 +174,11 @@ def _delimiter(reading: Reading, encoding: str, usual: str) -> str:
     return best
 
 
-def _width(reading: Reading, delimiter: str, encoding: str) -> float:
-    """The number of columns under this delimiter, less the more rows have another number."""
+def _width(reading: Reading, delimiter: str, encoding: str) -> tuple[float, int]:
+    """The number of columns under this delimiter, less the more rows have another number.
+
+    Also the number of columns of the first row.
+    """
     with open_lines(reading.path, encoding) as lines:
         reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
         rows = []
@@ -181,9 +189,9 @@ def _width(reading: Reading, delimiter: str, encoding: str) -> float:
         except csv.Error:
             pass
     if not rows:
-        return 0.0
+        return 0.0, 0
     common = statistics.mode(rows)
-    return common * sum(n == common for n in rows) / len(rows)
+    return common * sum(n == common for n in rows) / len(rows), rows[0]
 
 
 def _rows(reading: Reading, delimiter: str, encoding: str) -> Iterator[Row]:

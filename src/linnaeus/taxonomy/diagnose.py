@@ -207,7 +207,8 @@ def _wide_families(taxonomy: Taxonomy) -> Iterator[Finding]:
 
 
 def _missing_titles(taxonomy: Taxonomy) -> Iterator[Finding]:
-    if taxonomy.titles:
+    """Nodes without a title; where ids are paths that end in the title, the others have none."""
+    if any(not str(name).endswith(title) for name, title in taxonomy.titles.items()):
         missing = [v for v, name in enumerate(taxonomy.nodes) if name not in taxonomy.titles]
         what = "Nodes without a title, where others have one"
         yield from _listing(taxonomy, missing, "note", "missing_title", what)

@@ -124,13 +124,15 @@ def demo_table(path: str | Path, rows: int = 800, seed: int = 0) -> int:
     """News stories as one table of headline, story, date and category; how many rows it has.
 
     A category is a path, several of them with a semicolon between. As in tables that people keep,
-    some rows have no category, some have it in another case, and some rows are there twice.
+    some rows have no category, and some are there twice.
     """
     from linnaeus.io import Columns, Kept, format_of, open_writer
     from linnaeus.synthetic import newsroom
 
     data = newsroom(rows, 0, random_state=seed)
-    written = [_untidy(i, row) for i, row in enumerate(_table_rows(data))]
+    written = list(_table_rows(data))
+    for row in written[44::90]:
+        row["Category"] = ""
     written += written[7::75]
     columns = Columns(written[0], Kept())
     with open_writer(path, format_of(path, None), columns, []) as write:
@@ -151,11 +153,6 @@ def _path(taxonomy: Taxonomy, node: Any) -> list[Any]:
     """From a root down to a node, by the first of several parents."""
     above = taxonomy.parents(node)[:1]
     return [*(_path(taxonomy, above[0]) if above else ()), node]
-
-
-def _untidy(i: int, row: dict[str, Any]) -> dict[str, Any]:
-    category = "" if i % 90 == 44 else row["Category"].upper() if i % 60 == 21 else row["Category"]
-    return row | {"Category": category}
 
 
 def _telling_row(truth: list[list[Any]], predicted: list[list[Any]]) -> int:
