@@ -17,9 +17,10 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from docs import command_page
+from docs import command_page, pictures
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
@@ -53,9 +54,7 @@ def draw_demo() -> None:
 
     console = Console(record=True, width=100, highlight=False, file=StringIO())
     present(workflow.demo(), console)
-    svg = console.export_svg(title="linnaeus demo")
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)  # nothing to fetch
-    (IMAGES / "demo.svg").write_text(svg.replace("Fira Code,", ""), encoding="utf-8")
+    pictures.save_terminal(console, "linnaeus demo", IMAGES / "demo.svg")
 
 
 def examples() -> list[Example]:
@@ -145,6 +144,8 @@ def main() -> None:
     shutil.rmtree(MADE, ignore_errors=True)
     IMAGES.mkdir(exist_ok=True)
     draw_demo()
+    with TemporaryDirectory() as folder:
+        pictures.draw(Path(folder), IMAGES)
     write_gallery()
     (MADE / "commands.md").write_text(command_page.page(), encoding="utf-8")
     build_site()

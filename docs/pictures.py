@@ -22,6 +22,10 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 QUICK_START = HERE / "pages" / "quickstart.md"
 UNTIL = "explain"  # the commands of the quick start that are run end with this one
+SHEETS = {  # the columns that are drawn, and their widths in letters
+    "stories": {"Headline": 36, "Story": 54, "Date": 14, "Category": 48},
+    "labelled": {"Headline": 38, "Date": 14, "titles": 26, "paths": 50, "confidence": 14, "review": 10},
+}
 COLOURS = {"frame": "#c8d0d0", "head": "#00796b", "review": "#fff3d6", "text": "#263238"}
 LETTER = 6.1  # width of a letter, and height of a row, in units of the drawing
 LINE = 26
@@ -31,12 +35,9 @@ def draw(folder: Path, images: Path) -> None:
     """Run the quick start in an empty folder, and draw its pictures into another."""
     told = [(words, run(words, folder)) for words in commands(QUICK_START.read_text("utf-8"))]
     draw_terminal(*told[-1], images / "explain.svg")
-    sheet = rows_of(folder / "labelled.xlsx")
-    before = [[row[name] for name in ("Headline", "Story", "Date")] for row in sheet]
-    columns = ("Headline", "titles", "paths", "confidence", "review")
-    after = [[row[name] for name in columns] for row in sheet]
-    draw_sheet(("Headline", "Story", "Date"), before, (32, 74, 12), images / "sheet-in.svg")
-    draw_sheet(columns, after, (32, 26, 40, 12, 8), images / "sheet-out.svg")
+    for name, columns in SHEETS.items():
+        rows = [[row[column] for column in columns] for row in rows_of(folder / f"{name}.xlsx")]
+        draw_sheet(columns, rows, images / f"sheet-{name}.svg")
     words = ["linnaeus", "evaluate", "model", "stories", "--json"]
     draw_coverage(json.loads(run(words, folder, colours=False))["coverage"], images)
 
@@ -88,10 +89,9 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [dict(zip(header, row, strict=True)) for row in rows[:6]]
 
 
-def draw_sheet(
-    names: Sequence[str], rows: Sequence[Sequence[Any]], widths: Sequence[int], path: Path
-) -> None:
+def draw_sheet(columns: dict[str, int], rows: Sequence[Sequence[Any]], path: Path) -> None:
     """A spreadsheet: its header and first rows; rows that a person should see have a colour."""
+    names, widths = list(columns), list(columns.values())
     lefts = [sum(widths[:i]) * LETTER for i in range(len(widths) + 1)]
     height, width = LINE * (len(rows) + 1), lefts[-1]
     lines = [

@@ -276,7 +276,7 @@ def test_the_command_page_names_every_option_of_every_command():
 def test_texts_that_are_made_have_a_place():
     """Every placeholder of a page is known, and every text that can be made is used."""
     pages = "".join(path.read_text("utf-8") for path in PAGES)
-    assert {*re.findall(r"<!-- ([\w ]+) -->", pages)} == {*hooks.MADE_TEXTS}
+    assert {*re.findall(r"<!-- ((?:table|list) of [\w ]+) -->", pages)} == {*hooks.MADE_TEXTS}
     assert "`category path`" in hooks.MADE_TEXTS["table of names of columns"]()
     assert "`oberbegriff`" in hooks.MADE_TEXTS["table of names of taxonomy columns"]()
 
