@@ -29,6 +29,7 @@ CLOCK = re.compile(  # times and gaps: any figure will do
     r"(?<![\w.])(?:\d[\d,.]*(?= s\b| per second)|\d+e-\d+)"
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTH = "88"  # of the terminal that console blocks show
 
 
@@ -41,6 +42,7 @@ def load(name):
 
 
 build, hooks, docstrings = load("build"), load("hooks"), load("docstrings")
+pictures = load("pictures")
 measured, walk = load("measured"), load("walk")
 
 
@@ -210,21 +212,43 @@ def test_internal_links_resolve():
             assert full in known, f"{page_name(path)} links to {target}"
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning(tmp_path):
-    """The docstrings take part too; pages that come from running examples are stand-ins."""
-    made = tmp_path / "made"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site; pages that come from running examples are stand-ins."""
+    place = tmp_path_factory.mktemp("site")
+    made = place / "made"
     (made / "gallery").mkdir(parents=True)
-    for name in ("commands", "gallery/index", *(f"gallery/{e.name}" for e in build.examples())):
-        (made / f"{name}.md").write_text("# A page\n")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path / "site")]
+    (made / "commands.md").write_text(build.command_page.page(), encoding="utf-8")
+    for name in ("index", *(e.name for e in build.examples())):
+        (made / "gallery" / f"{name}.md").write_text("# A page\n")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(place / "site")]
     environment = {**os.environ, "DOCS_MADE": str(made)}
     told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
-    page = (tmp_path / "site" / "api" / "svm.html").read_text("utf-8")
+    return place / "site"
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(site):
+    """The docstrings take part too, and nothing is fetched from elsewhere."""
+    page = (site / "api" / "svm.html").read_text("utf-8")
     assert "One support vector machine per class" in page and 'href="../references.html#' in page
     outside = re.compile(r'(?:src|href)="https?://')
-    assert not any(outside.search(p.read_text("utf-8")) for p in tmp_path.rglob("*.html"))
+    assert not any(outside.search(p.read_text("utf-8")) for p in site.rglob("*.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the path")
+def test_the_search_works_from_the_disk(site, tmp_path):
+    """No server: the page is a file, and so is the index."""
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--virtual-time-budget=15000")  # fmt: skip
+    page = f"{(site / 'index.html').as_uri()}?q=shrink+threshold"
+    command = [CHROMIUM, *flags, f"--user-data-dir={tmp_path}", "--dump-dom", page]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert re.search(r"\d+ matching documents", told.stdout)
+    assert 'href="choosing-a-rule.html?h=' in told.stdout
 
 
 def test_navigation_names_pages_that_exist_and_all_written_ones():
@@ -235,7 +259,7 @@ def test_navigation_names_pages_that_exist_and_all_written_ones():
     assert written <= named <= written | made
 
 
-@pytest.mark.parametrize("module", [build, hooks, docstrings, measured, walk])
+@pytest.mark.parametrize("module", [build, build.command_page, hooks, docstrings, measured, pictures, walk])
 def test_examples_in_the_docstrings_of_the_builder(module):
     assert doctest.testmod(module, optionflags=FLAGS).failed == 0
 
