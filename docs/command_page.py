@@ -162,7 +162,9 @@ def _row(parameter: Parameter) -> tuple[str, str, str]:
 def _limits(info: Any) -> str:
     if info.min is None or (info.max or 0) > MOST:
         return ""
-    return f" At least {info.min:g}." if info.max is None else f" From {info.min:g} to {info.max:g}."
+    return (
+        f" At least {info.min:g}." if info.max is None else f" From {info.min:g} to {info.max:g}."
+    )
 
 
 def _default(parameter: Parameter) -> str:

@@ -24,8 +24,10 @@ QUICK_START = HERE / "pages" / "quickstart.md"
 UNTIL = "explain"  # the commands of the quick start that are run end with this one
 SHEETS = {  # the columns that are drawn, and their widths in letters
     "stories": {"Headline": 36, "Story": 54, "Date": 14, "Category": 48},
-    "labelled": {"Headline": 38, "Date": 14, "titles": 26, "paths": 50, "confidence": 14, "review": 10},
-}
+    "labelled": {
+        "Headline": 38, "Date": 14, "titles": 26, "paths": 50, "confidence": 14, "review": 10,
+    },
+}  # fmt: skip
 COLOURS = {"frame": "#c8d0d0", "head": "#00796b", "review": "#fff3d6", "text": "#263238"}
 LETTER = 6.3  # width of a letter, and height of a row, in units of the drawing
 LINE = 26
@@ -142,8 +144,9 @@ def draw_coverage(found: dict[str, Any], images: Path) -> None:
     if (reached := found["at"]["0.9"]) is not None:
         x, y = 100 * reached["kept"], 100 * reached["precision"]
         axes.plot(x, y, "o", color=COLOURS["head"])
+        said = f"nine in ten right: {x:.0f} % of the rows"
         axes.annotate(
-            f"nine in ten right: {x:.0f} % of the rows\n(--min-confidence {reached['confidence']:.2f})",
+            f"{said}\n(--min-confidence {reached['confidence']:.2f})",
             (x, y), (x - 8, y - 18), arrowprops={"arrowstyle": "-", "color": "grey"},
         )  # fmt: skip
     axes.set(xlabel="rows labelled without a person, %", ylabel="labels that are right, %")

@@ -259,7 +259,9 @@ def test_navigation_names_pages_that_exist_and_all_written_ones():
     assert written <= named <= written | made
 
 
-@pytest.mark.parametrize("module", [build, build.command_page, hooks, docstrings, measured, pictures, walk])
+@pytest.mark.parametrize(
+    "module", [build, build.command_page, hooks, docstrings, measured, pictures, walk]
+)
 def test_examples_in_the_docstrings_of_the_builder(module):
     assert doctest.testmod(module, optionflags=FLAGS).failed == 0
 

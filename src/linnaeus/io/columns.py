@@ -17,8 +17,8 @@ from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.io.options import ReadOptions
 
 IDS = (
-    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr no "
-    "sku gtin ean isbn accession call_number signatur gene gene_id sample sample_id"
+    "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr "
+    "no sku gtin ean isbn accession call_number signatur gene gene_id sample sample_id"
 )
 LABELS = (
     "labels label categories category classes class topics topic tags tag subjects subject codes "
