@@ -190,7 +190,7 @@ def escaped(text: str) -> str:
     """A text for Markdown in one line: commands and options as code, other signs as they are.
 
     >>> print(escaped("See train.*, [bold]linnaeus rule[/bold] and --rule a|b."))
-    See train.\\\\*, `linnaeus rule` and `--rule` a\\\\|b.
+    See train.\\*, `linnaeus rule` and `--rule` a\\|b.
     """
     text = _BOLD.sub(lambda m: f"`{' '.join(m[1].split())}`", text)
     text = _TAG.sub("", " ".join(text.split()))
