@@ -1,7 +1,7 @@
 """``make docs``: run the examples, draw the pictures, and build the site into ``docs/site``.
 
 The pictures are made from real runs; nothing in them is drawn by hand. What the site needs beyond
-its pages goes to ``build/docs`` first: the gallery with its pictures, and the help of the command
+its pages goes to ``build/docs`` first: the gallery with its pictures, and the page of the command
 line. No network is needed.
 """
 
@@ -17,13 +17,15 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+from docs import command_page, pictures
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
 IMAGES = HERE / "images"
 MADE = HERE.parent / "build" / "docs"
-WIDTH = 100  # of a terminal, in characters
 
 
 class Example(NamedTuple):
@@ -52,9 +54,7 @@ def draw_demo() -> None:
 
     console = Console(record=True, width=100, highlight=False, file=StringIO())
     present(workflow.demo(), console)
-    svg = console.export_svg(title="linnaeus demo")
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)  # nothing to fetch
-    (IMAGES / "demo.svg").write_text(svg.replace("Fira Code,", ""), encoding="utf-8")
+    pictures.save_terminal(console, "linnaeus demo", IMAGES / "demo.svg")
 
 
 def examples() -> list[Example]:
@@ -130,45 +130,6 @@ def split_words(part: str) -> tuple[str, str]:
     return "\n".join(line.lstrip("# ") for line in match[1].splitlines()), match[2]
 
 
-def write_commands() -> None:
-    """The page of the command line: what ``--help`` says of every command."""
-    lines = [
-        "# Command line",
-        "",
-        "The `--help` of every command. Results go to standard output, progress to "
-        "standard error. The exit code is 0, 1 for a mistake in the input (one message that says "
-        "how to fix it), and 130 after Ctrl-C.",
-    ]
-    for command in commands():
-        title = " ".join(["linnaeus", *command])
-        lines += ["", f"## {title}", "", "```text", help_of(command), "```"]
-    (MADE / "commands.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def commands() -> list[list[str]]:
-    """The words of every command that there is, groups before their members."""
-    from typer.main import get_command
-
-    from linnaeus.cli.main import app
-
-    found: list[list[str]] = [[]]
-    for name, command in sorted(getattr(get_command(app), "commands", {}).items()):
-        found.append([name])
-        found += [[name, below] for below in getattr(command, "commands", {})]
-    return found
-
-
-def help_of(command: list[str]) -> str:
-    """The help of a command, in a terminal of fixed width and without colours."""
-    plain = {"COLUMNS": str(WIDTH), "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    program = "import sys; sys.argv[0] = 'linnaeus'; from linnaeus.cli.main import run; run()"
-    told = subprocess.run(
-        [sys.executable, "-c", program, *command, "--help"],
-        env={**os.environ, **plain}, check=True, capture_output=True, text=True, encoding="utf-8",
-    )  # fmt: skip
-    return "\n".join(line.rstrip() for line in told.stdout.strip("\n").splitlines()).strip("\n")
-
-
 def build_site() -> None:
     """Turn the pages into HTML; a link to nowhere is an error."""
     command = [sys.executable, "-m", "mkdocs", "build"]
@@ -183,8 +144,10 @@ def main() -> None:
     shutil.rmtree(MADE, ignore_errors=True)
     IMAGES.mkdir(exist_ok=True)
     draw_demo()
+    with TemporaryDirectory() as folder:
+        pictures.draw(Path(folder), IMAGES)
     write_gallery()
-    write_commands()
+    (MADE / "commands.md").write_text(command_page.page(), encoding="utf-8")
     build_site()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,9 +72,9 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     folder = posixpath.dirname(page.file.src_uri) or "."
     markdown = markdown.replace(f"]({PICTURES}/", "](images/")
     maths = posixpath.relpath("maths", folder)
-    for name, table in TABLES.items():
-        if f"<!-- table of {name} -->" in markdown:
-            markdown = markdown.replace(f"<!-- table of {name} -->", table())
+    for name, text in MADE_TEXTS.items():
+        if f"<!-- {name} -->" in markdown:
+            markdown = markdown.replace(f"<!-- {name} -->", text())
     markdown = re.sub(r"(?<![`/\w])docs/maths/(\w+)\.md", rf"[\1]({maths}/\1.md)", markdown)
     target = posixpath.relpath("references.md", folder)
     links = (f"[{key}]: {target}#{key.lower()}" for key in sources() if f"[{key}]" in markdown)
@@ -114,10 +115,51 @@ def _table_of_formats() -> str:
     return "\n".join(rows)
 
 
-TABLES = {
-    "methods": _table_of_methods,
-    "rules": _table_of_rules,
-    "taxonomy formats": _table_of_formats,
+def _table_of_columns() -> str:
+    from linnaeus.io import columns, label_columns
+
+    levels = ", ".join(f"`{word} 1`" for word in sorted(label_columns.LEVELS))
+    below = ", ".join(f"`sub{word}`" for word in label_columns.BELOW)
+    return _names(
+        {
+            "text": _listed(columns.TEXTS.split()),
+            "joined to the text": _listed(columns.TITLES.split()),
+            "labels": _listed(columns.LABELS.split()),
+            "levels": f"numbered from 0 or 1: {levels}; or a column and one below it: {below}",
+            "ids": _listed(columns.IDS.split()),
+        }
+    )
+
+
+def _table_of_headers() -> str:
+    from linnaeus.taxonomy.formats import headers
+
+    return _names({what: _listed(words) for what, words in headers.known_names().items()})
+
+
+def _names(rows: dict[str, str]) -> str:
+    lines = (f"| {what} | {names} |" for what, names in rows.items())
+    return "\n".join(["| what | names of columns |", "|---|---|", *lines])
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word.replace('_', ' ')}`" for word in words)
+
+
+def _prediction_formats() -> str:
+    from linnaeus.io.predictions import FORMATS
+
+    *most, last = (f"`.{name}`" for name in FORMATS)
+    return f"{', '.join(most)} or {last}"
+
+
+MADE_TEXTS = {  # what stands on a page as <!-- its name -->
+    "table of methods": _table_of_methods,
+    "table of rules": _table_of_rules,
+    "table of taxonomy formats": _table_of_formats,
+    "table of names of columns": _table_of_columns,
+    "table of names of taxonomy columns": _table_of_headers,
+    "list of prediction formats": _prediction_formats,
 }
 
 

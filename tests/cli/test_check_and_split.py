@@ -109,3 +109,13 @@ def test_too_many_bad_rows_are_refused(linnaeus, folder):
     (folder / "train.csv").write_text(text)
     code, _, err = linnaeus("train", folder, "-o", "m", "--skip-bad")
     assert code == 1 and "9 of 10 rows are bad" in err and "--most-bad 0.9" in err
+
+
+def test_the_taxonomy_of_a_table_is_remembered(linnaeus, folder):
+    (folder / "taxonomy.csv").rename(folder / "tree.csv")
+    table = folder / "train.csv"
+    code, _, err = linnaeus("check", table, "--taxonomy", folder / "tree.csv", "--write")
+    assert code == 0, err
+    kept = (folder / "collection.toml").read_text()
+    assert 'taxonomy = "tree.csv"' in kept and 'train = "train.csv"' in kept
+    assert read_collection(table, skip_bad=True).taxonomy.parents("cat") == ("animal",)

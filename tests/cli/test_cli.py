@@ -160,6 +160,17 @@ def test_demo_goes_into_its_own_folder_again(linnaeus, tmp_path):
         assert linnaeus("demo", "--documents", 120, "--quiet", "--output", tmp_path / "d")[0] == 0
 
 
+@pytest.mark.parametrize("name", ["stories.xlsx", "stories.csv"])
+def test_demo_writes_a_spreadsheet(linnaeus, tmp_path, name):
+    """A table as people have them: paths in a column, some rows twice, some without a label."""
+    code, out, _ = linnaeus("demo", "--documents", 100, "--spreadsheet", tmp_path / name)
+    assert code == 0 and "102 rows" in out
+    code, out, _ = linnaeus("check", tmp_path / name, "--json")
+    by = {finding["kind"]: finding["count"] for finding in json.loads(out)["findings"]}
+    assert code == 0 and by["duplicate"] == 2 and by["no_label"] == 1
+    assert json.loads(out)["columns"] == {"text": ["Headline", "Story"], "labels": "Category"}
+
+
 def test_demo_leaves_other_folders_alone(linnaeus, tmp_path):
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     code, _, err = linnaeus("demo", "--documents", 120, "--output", tmp_path)

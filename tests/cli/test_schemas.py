@@ -81,8 +81,9 @@ def test_check_and_split(answer, folder, tmp_path):
     check("split", answer("split", folder / "train.jsonl", "-o", tmp_path / "parts"))
 
 
-def test_demo(answer):
+def test_demo(answer, tmp_path):
     check("demo", answer("demo", "-n", 50))
+    check("demo", answer("demo", "-n", 50, "--spreadsheet", tmp_path / "stories.csv"))
 
 
 def test_taxonomy(answer, folder, tmp_path):

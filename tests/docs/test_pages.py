@@ -29,6 +29,7 @@ CLOCK = re.compile(  # times and gaps: any figure will do
     r"(?<![\w.])(?:\d[\d,.]*(?= s\b| per second)|\d+e-\d+)"
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDTH = "88"  # of the terminal that console blocks show
 
 
@@ -41,6 +42,7 @@ def load(name):
 
 
 build, hooks, docstrings = load("build"), load("hooks"), load("docstrings")
+pictures = load("pictures")
 measured, walk = load("measured"), load("walk")
 
 
@@ -137,12 +139,15 @@ def shows(wanted, got):
 
 
 def run_console(code, where, capsys):
-    """Run the commands after $; what stands below one is what it prints, ... for anything."""
+    """Run the commands after $; what stands below one is what it prints, ... for anything.
+
+    With the notes on standard error, or without them.
+    """
     for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
         command, wanted = re.match(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()
-        printed = run_command(shlex.split(command.replace("\\\n", " ")), where, capsys)
-        matches = not wanted.strip() or shows(wanted, printed)
-        assert matches, f"{where}\n$ {command}\n{wanted}\nbut:\n{printed}"
+        results, everything = run_command(shlex.split(command.replace("\\\n", " ")), where, capsys)
+        matches = not wanted.strip() or shows(wanted, results) or shows(wanted, everything)
+        assert matches, f"{where}\n$ {command}\n{wanted}\nbut:\n{everything}"
 
 
 def run_command(words, where, capsys):
@@ -150,13 +155,13 @@ def run_command(words, where, capsys):
         assert words[0] in ("cat", "head", "ls"), f"{where}: {words[0]} is not run here"
         told = subprocess.run(words, capture_output=True, text=True)
         assert told.returncode == 0, f"{where}: {told.stderr}"
-        return told.stdout
+        return told.stdout, told.stdout
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         run(words[1:])
     out, err = capsys.readouterr()
     assert not stop.value.code, f"{where}\n$ {shlex.join(words)}\n{out}{err}"
-    return out
+    return out, err + out
 
 
 @pytest.mark.slow
@@ -207,21 +212,43 @@ def test_internal_links_resolve():
             assert full in known, f"{page_name(path)} links to {target}"
 
 
-@pytest.mark.slow
-def test_the_site_builds_without_a_warning(tmp_path):
-    """The docstrings take part too; pages that come from running examples are stand-ins."""
-    made = tmp_path / "made"
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site; pages that come from running examples are stand-ins."""
+    place = tmp_path_factory.mktemp("site")
+    made = place / "made"
     (made / "gallery").mkdir(parents=True)
-    for name in ("commands", "gallery/index", *(f"gallery/{e.name}" for e in build.examples())):
-        (made / f"{name}.md").write_text("# A page\n")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path / "site")]
+    (made / "commands.md").write_text(build.command_page.page(), encoding="utf-8")
+    for name in ("index", *(e.name for e in build.examples())):
+        (made / "gallery" / f"{name}.md").write_text("# A page\n")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(place / "site")]
     environment = {**os.environ, "DOCS_MADE": str(made)}
     told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
-    page = (tmp_path / "site" / "api" / "svm.html").read_text("utf-8")
+    return place / "site"
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(site):
+    """The docstrings take part too, and nothing is fetched from elsewhere."""
+    page = (site / "api" / "svm.html").read_text("utf-8")
     assert "One support vector machine per class" in page and 'href="../references.html#' in page
     outside = re.compile(r'(?:src|href)="https?://')
-    assert not any(outside.search(p.read_text("utf-8")) for p in tmp_path.rglob("*.html"))
+    assert not any(outside.search(p.read_text("utf-8")) for p in site.rglob("*.html"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the path")
+def test_the_search_works_from_the_disk(site, tmp_path):
+    """No server: the page is a file, and so is the index."""
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update", "--disable-sync",
+             "--virtual-time-budget=15000")  # fmt: skip
+    page = f"{(site / 'index.html').as_uri()}?q=shrink+threshold"
+    command = [CHROMIUM, *flags, f"--user-data-dir={tmp_path}", "--dump-dom", page]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert re.search(r"\d+ matching documents", told.stdout)
+    assert re.search(r'decisions.html#[\w.]*SCut" class="md-search-result__link"', told.stdout)
 
 
 def test_navigation_names_pages_that_exist_and_all_written_ones():
@@ -232,7 +259,9 @@ def test_navigation_names_pages_that_exist_and_all_written_ones():
     assert written <= named <= written | made
 
 
-@pytest.mark.parametrize("module", [build, hooks, docstrings, measured, walk])
+@pytest.mark.parametrize(
+    "module", [build, build.command_page, hooks, docstrings, measured, pictures, walk]
+)
 def test_examples_in_the_docstrings_of_the_builder(module):
     assert doctest.testmod(module, optionflags=FLAGS).failed == 0
 
@@ -247,10 +276,35 @@ def test_a_docstring_becomes_markdown():
     )
 
 
-def test_help_of_every_command():
-    known = build.commands()
-    assert ["taxonomy", "show"] in known and ["demo"] in known
-    assert "--depth" in build.help_of(["taxonomy", "show"])
+def test_the_command_page_names_every_option_of_every_command():
+    """As click knows them: whatever a command takes stands in its section, and nothing is cut."""
+    from typer.main import get_command
+
+    from linnaeus.cli.main import app
+
+    page = build.command_page.page()
+    sections = dict(re.findall(r"^##+ (linnaeus [a-z ]+)\n(.*?)(?=^##|\Z)", page, re.M | re.S))
+    top = get_command(app).commands
+    known = {(name,): command for name, command in top.items()}
+    known |= {("taxonomy", name): member for name, member in top["taxonomy"].commands.items()}
+    assert {" ".join(("linnaeus", *words)) for words in known} == {*sections}
+    for words, command in known.items():
+        section = sections[" ".join(("linnaeus", *words))]
+        for parameter in command.params:
+            option = parameter.param_type_name == "option"
+            for name in parameter.opts if option else [parameter.metavar or parameter.name.upper()]:
+                assert re.search(rf"`{re.escape(name)}[ `]", section), (words, name)
+    assert "…" not in page and "\x1b" not in page and "[bold]" not in page
+    assert page.index("## For installations") < page.index("### linnaeus compile")
+    assert [m[1] for m in re.finditer(r"^## (.*)", page, re.M)][-1] == "For installations"
+
+
+def test_texts_that_are_made_have_a_place():
+    """Every placeholder of a page is known, and every text that can be made is used."""
+    pages = "".join(path.read_text("utf-8") for path in PAGES)
+    assert {*re.findall(r"<!-- ((?:table|list) of [\w ]+) -->", pages)} == {*hooks.MADE_TEXTS}
+    assert "`category path`" in hooks.MADE_TEXTS["table of names of columns"]()
+    assert "`oberbegriff`" in hooks.MADE_TEXTS["table of names of taxonomy columns"]()
 
 
 def test_outputs_are_compared_with_a_tolerance():

@@ -183,3 +183,10 @@ def test_saved_models_explain_alike(tmp_path):
         model.save(tmp_path / method)
         again = storage.load(tmp_path / method)
         assert explain(again, TEXT).to_dict() == explain(model, TEXT).to_dict()
+
+
+def test_nodes_are_told_as_a_tree_is_read(recursive):
+    """Each node stands below its own parent, whatever the nodes' numbers are."""
+    found = explain(recursive, TEXT, nodes=["weather", "tennis", "politics"])
+    told = [node.node for node in found.nodes]
+    assert told == ["sport", "football", "tennis", "news", "politics", "weather"]

@@ -241,3 +241,10 @@ def test_options_are_checked():
         ReadOptions(labels="a", levels="b,c")
     with pytest.raises(UserError, match="from 0 to 1"):
         ReadOptions(most_bad=3)
+
+
+def test_commas_in_every_text_of_a_table_of_semicolons(folder):
+    """As many commas in every row: the header, which has none, is cut by semicolons alone."""
+    rows = "".join(f"{i};On {i}, cats, and more;Cats\n" for i in range(20))
+    found = read_collection(folder({"train.csv": f"Nr;Text;Labels\n{rows}"}, TREE))
+    assert found.train.texts[3] == "On 3, cats, and more" and found.train.ids[3] == "3"

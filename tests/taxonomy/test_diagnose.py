@@ -109,3 +109,9 @@ def test_warnings_come_first_and_messages_are_short():
     for finding in findings(tax):
         assert len(finding.message) < 300
     assert "(a chain, which could be one node): 50 ('p0', 'p1', 'p2', 47 more)." in finding.message
+
+
+def test_tops_of_paths_lack_no_title():
+    """Where ids are paths, their last names are titles; the top has its name as its id."""
+    tax = Taxonomy.from_paths(["Home/Lamps", "Home/Other", "Garden/Other"])
+    assert tax.titles and not found(tax, "missing_title")

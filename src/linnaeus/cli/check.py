@@ -41,10 +41,11 @@ def check(
     if json:
         print_json(found.to_dict())
     elif not quiet:
-        _present(found, html)
+        again = "" if taxonomy is None or write else f" --taxonomy {taxonomy}"
+        _present(found, html, f"linnaeus train {data}{again} -o MODEL")
 
 
-def _present(found: Checked, html: Path | None) -> None:
+def _present(found: Checked, html: Path | None, next_command: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -55,6 +56,7 @@ def _present(found: Checked, html: Path | None) -> None:
     parts = ", ".join(f"{name} {n:,} rows" for name, n in found.parts.items())
     tax = found.taxonomy
     shape = f"a {shape_of(tax)} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
+    shape = shape if tax.edges or tax.related else f"{len(tax):,} labels without a hierarchy"
     console.print(f"{found.path}: {parts}; {shape}", markup=False)
     console.print(found.verdict)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
@@ -72,4 +74,4 @@ def _present(found: Checked, html: Path | None) -> None:
     for what, file in (("How to read it is kept", found.written), ("The page is", html)):
         if file is not None:
             console.print(f"{what} in {file}.", markup=False, soft_wrap=True)
-    console.print(f"Next: linnaeus train {found.path} -o MODEL", markup=False, soft_wrap=True)
+    console.print(f"Next: {next_command}", markup=False, soft_wrap=True)

@@ -21,6 +21,7 @@ def demo(
     documents: Annotated[int, option("demo.documents")] = 800,
     output: Annotated[Path, option("demo.output")] = Path("linnaeus-demo"),
     no_files: Annotated[bool, option("demo.no_files")] = False,
+    spreadsheet: Annotated[Path | None, option("demo.spreadsheet")] = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     json: Json = False,
@@ -31,9 +32,18 @@ def demo(
     A newsroom's taxonomy and short stories are invented on the spot. Two methods learn to label
     the stories, and the better one becomes a model that you can try. You need no data and no
     network.
+
+    A table to try the other commands with: [bold]linnaeus demo --spreadsheet stories.xlsx[/bold]
     """
     from linnaeus import workflow
 
+    if spreadsheet is not None:
+        rows = workflow.demo_table(spreadsheet, documents, seed)
+        if json:
+            print_json({"spreadsheet": str(spreadsheet), "rows": rows})
+        else:
+            print(f"{spreadsheet}: {rows:,} rows\nNext: linnaeus check {spreadsheet}")
+        return
     with progress(quiet or json) as step:
         result = workflow.demo(
             documents, max(50, documents // 4), seed, jobs, step, None if no_files else output

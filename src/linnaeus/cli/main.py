@@ -44,20 +44,20 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command("demo")(demo.demo)
-app.command("train")(train.train)
 app.command("check")(check.check)
 app.command("split")(split.split)
+app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
-app.command("compare")(compare.compare)
-app.command("compile")(compile_.compile_)
-app.command("explain")(explain.explain)
-app.command("import")(import_.import_)
-app.command("methods")(methods.methods)
 app.command("monitor")(monitor.monitor)
-app.command("rule")(rule.rule)
+app.command("explain")(explain.explain)
+app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
+app.command("rule")(rule.rule)
+app.command("methods")(methods.methods)
+app.command("import")(import_.import_)
 app.add_typer(taxonomy.app, name="taxonomy")
+app.command("compile", rich_help_panel="For installations")(compile_.compile_)
 
 
 def _version(wanted: bool) -> None:

@@ -66,7 +66,9 @@ def predict(
         speed = done.rows / done.seconds if done.seconds > 0 else 0.0
         print(f"{done.rows:,} rows in {done.seconds:.1f} s ({speed:,.0f} per second): {done.path}")
         if done.review is not None:
+            one = done.review == 1
+            rows, them = ("row is", "it") if one else ("rows are", "them")
             print(
-                f"{done.review:,} rows are marked for review: the model is less than "
-                f"{min_confidence:g} sure of them."
+                f"{done.review:,} {rows} marked for review: the model is less than "
+                f"{min_confidence:g} sure of {them}."
             )

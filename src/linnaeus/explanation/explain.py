@@ -9,6 +9,7 @@ where a node inherits from the nodes above it what they have in common with all 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from linnaeus.explanation.subject import Subject
 from linnaeus.explanation.verdict import Judge
 from linnaeus.explanation.weights import Row, Share, Weights
 from linnaeus.model import Model
+from linnaeus.taxonomy import Taxonomy
 
 ROUNDING = 1e-4  # relative: what is left beyond this is not rounding
 
@@ -285,7 +287,8 @@ def explain(
     weights = weights_of(model.estimator)
     teller = _Teller(subject, weights, weights.row(X), scores, text, top)
     told = tuple(
-        teller.tell(v, v in on, v in specific, tax.nodes[v] in asked) for v in sorted(shown)
+        teller.tell(v, v in on, v in specific, tax.nodes[v] in asked)
+        for v in _downwards(tax, shown)
     )
     return Explanation(
         labels=tuple(model.names(closed)[0]), nodes=told,
@@ -293,6 +296,19 @@ def explain(
         kind=weights.kind, note=weights.note, titles=_titles(model, told), text=text,
         additive=not (weights.steps or weights.note),
     )  # fmt: skip
+
+
+def _downwards(tax: Taxonomy, shown: set[int]) -> list[int]:
+    """Nodes as a tree is read: each below the first of its parents on the level above it."""
+    below: dict[int, list[int]] = defaultdict(list)
+    for v in sorted(shown):
+        parents = [p for p in tax.numbers(tax.parents(tax.nodes[v])).tolist() if p in shown]
+        below[next((p for p in parents if tax.depth[p] == tax.depth[v] - 1), -1)].append(v)
+    order, stack = [], below[-1][::-1]
+    while stack:
+        order.append(stack.pop())
+        stack += below[order[-1]][::-1]
+    return order
 
 
 def _titles(model: Model, nodes: Sequence[NodeReason]) -> dict[Any, str]:

@@ -20,13 +20,15 @@ from linnaeus.io.spellings import is_nothing
 
 IDS = (
     "id identifier key uid uuid row_id rowid doc_id docid document_id record_id item_id index nr "
-    "no _id unnamed_0 rownames row_number row"
+    "no _id unnamed_0 rownames row_number row sku gtin ean isbn accession call_number signatur "
+    "gene gene_id sample sample_id"
 )
 LABELS = (
     "labels label categories category classes class topics topic tags tag subjects subject codes "
     "code targets target nodes node y genres genre taxonomy category_path categorypath "
     "product_type product_category google_product_category kategorien kategorie klassen klasse "
-    "schlagworte schlagwort themen thema "
+    "schlagworte schlagwort schlagwörter themen thema headings subject_headings mesh_terms "
+    "go_terms ec ec_number ec_numbers "
     "sachgruppe catégories catégorie classe sujet categorías categoría categoria clase tema "
     "type kind species"
 )

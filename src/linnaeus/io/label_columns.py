@@ -25,7 +25,7 @@ _ORDINALS = (
     "third|tertiary|3rd",
     "fourth|4th",
 )
-_SURE = {
+LEVELS = {
     "level", "lvl", "lev", "l", "tier", "ebene", "stufe", "niveau", "nivel", "livello", "hier",
     "hierarchy", "depth", "rank",
 }  # fmt: skip
@@ -35,11 +35,9 @@ _LABELS = {
     "categoria", "target",
 }  # fmt: skip
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,2})((?:_[^\W\d]+)?)")
-_BELOW = re.compile(r"(sub_?)+(category|categorie|kategorie|cat|class|group|topic|genre|subject)")
-_ABOVE = re.compile(
-    r"(main_?|top_?|parent_?|haupt_?|ober_?)?"
-    r"(category|categorie|kategorie|cat|class|group|topic|genre|subject|department)"
-)
+BELOW = ("category", "categorie", "kategorie", "cat", "class", "group", "topic", "genre", "subject")
+_BELOW = re.compile(rf"(sub_?)+({'|'.join(BELOW)})")
+_ABOVE = re.compile(rf"(main_?|top_?|parent_?|haupt_?|ober_?)?({'|'.join(BELOW)}|department)")
 _MARKED = 2  # columns of marks, at least, that make labels
 FEW = 3  # rows with two names or more, below which names alone decide
 
@@ -105,7 +103,7 @@ def named_levels(names: Sequence[str], keys: Sequence[str], free: Sequence[int])
 
 def is_level_word(word: str) -> bool:
     """Whether a word before a number says that columns are levels."""
-    return word in _SURE or word.rpartition("_")[2] in _SURE
+    return word in LEVELS or word.rpartition("_")[2] in LEVELS
 
 
 def is_label_word(word: str) -> bool:

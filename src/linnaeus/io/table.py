@@ -222,13 +222,18 @@ def _dialect(reading: Reading, encoding: str, usual: str) -> Dialect:
 
 
 def _delimiter(reading: Reading, head: list[str], usual: str) -> str:
-    """What separates cells: what the name of the file says, unless only another cuts the lines."""
+    """What separates cells: what the name of the file says, unless only another cuts the lines.
+
+    Commas in the texts of a table of semicolons may be as many in every row; its header has none.
+    """
     told = re.fullmatch(r"sep=(.)", head[0].strip(' "')) if head else None
     if told is not None:  # as some programs write it for others
         return told[1]
-    widths = {d: _width(head, d) for d in DELIMITERS}
+    counted = {d: _width(head, d) for d in DELIMITERS}
+    widths, first = ({d: found[i] for d, found in counted.items()} for i in (0, 1))
     best = max(widths, key=lambda d: (widths[d], d == usual))
-    if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best]:
+    whole = first[usual] == 1 and first[best] == widths[best]  # only the best cuts the header
+    if widths[usual] > 1 and widths[usual] >= 0.5 * widths[best] and not whole:
         return usual
     if best == usual or widths[best] < 2:
         return usual
@@ -236,8 +241,11 @@ def _delimiter(reading: Reading, head: list[str], usual: str) -> str:
     return best
 
 
-def _width(head: list[str], delimiter: str) -> float:
-    """The number of columns under this delimiter, less the more rows have another number."""
+def _width(head: list[str], delimiter: str) -> tuple[float, int]:
+    """The number of columns under this delimiter, less the more rows have another number.
+
+    Also the number of columns of the first row.
+    """
     rows = []
     try:
         for cells in islice(Dialect(delimiter).reader(head, strict=False), 100):
@@ -246,9 +254,9 @@ def _width(head: list[str], delimiter: str) -> float:
     except csv.Error:
         pass
     if not rows:
-        return 0.0
+        return 0.0, 0
     common = statistics.mode(rows)
-    return common * sum(n == common for n in rows) / len(rows)
+    return common * sum(n == common for n in rows) / len(rows), rows[0]
 
 
 def _rows(reading: Reading, dialect: Dialect, encoding: str) -> Iterator[Row]:

@@ -207,9 +207,8 @@ def _wide_families(taxonomy: Taxonomy) -> Iterator[Finding]:
 
 
 def _missing_titles(taxonomy: Taxonomy) -> Iterator[Finding]:
-    """Of nodes that are no names themselves: where ids are paths a root's id is its title."""
-    paths = all(str(name).endswith(str(title)) for name, title in taxonomy.titles.items())
-    if taxonomy.titles and not paths:
+    """Nodes without a title; where ids are paths that end in the title, the others have none."""
+    if any(not str(name).endswith(title) for name, title in taxonomy.titles.items()):
         missing = [v for v, name in enumerate(taxonomy.nodes) if name not in taxonomy.titles]
         what = "Nodes without a title, where others have one"
         yield from _listing(taxonomy, missing, "note", "missing_title", what)

@@ -99,5 +99,7 @@ def _under(shown: set[int], nodes: list[int]) -> list[int | str]:
 
 
 def _caption(taxonomy: Taxonomy, name: Any, ids: bool) -> str:
-    title = taxonomy.title(name)
-    return f"{title} [{name}]" if ids and title != str(name) else title
+    """A title with its id, where that says more: not the path that the tree shows."""
+    title, text = taxonomy.title(name), str(name)
+    path = text.endswith(title) and any(text.startswith(str(p)) for p in taxonomy.parents(name))
+    return f"{title} [{name}]" if ids and title != text and not path else title

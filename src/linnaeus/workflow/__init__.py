@@ -18,7 +18,7 @@ _NAMES = {
         "compare_rankings",
         "write_evaluation",
     ),
-    "demonstrating": ("DemoResult", "demo"),
+    "demonstrating": ("DemoResult", "demo", "demo_table"),
     "evaluating": ("Evaluated", "change_rule", "evaluate", "load_model"),
     "explaining": ("Place", "explain", "explain_label"),
     "importing": ("Imported", "import_collection", "import_options"),

@@ -6,6 +6,7 @@ nothing is trained; rows that cannot be read are findings too.
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -121,7 +122,7 @@ def check(
     every += _between_parts(found)
     first = next((part for _, part in found.parts()), None)
     order = sorted(every, key=lambda finding: finding.level != "warning")
-    written = str(_remembered(data, found, options)) if write else None
+    written = str(_remembered(data, found, taxonomy, options)) if write else None
     counts = {name: len(part) for name, part in found.parts()}
     return Checked(
         str(data), found.taxonomy, counts, _columns(found), order,
@@ -185,15 +186,17 @@ def _columns(found: Collection) -> dict[str, Any]:
     return next((p.columns.given() for _, p in found.parts() if p.columns is not None), {})
 
 
-def _remembered(data: str | Path, found: Collection, options: ReadOptions | None) -> Path:
+def _remembered(
+    data: str | Path, found: Collection, taxonomy: str | Path | None, options: ReadOptions | None
+) -> Path:
     """The `collection.toml` that lets the next command do without options."""
     data = Path(data)
+    folder = data if data.is_dir() else data.parent
+    files = {} if data.is_dir() else {"train": data.name}
+    if taxonomy is not None:
+        files["taxonomy"] = Path(os.path.relpath(taxonomy, folder)).as_posix()
     table = (options or ReadOptions()).over(ReadOptions(**_columns(found)))
-    return remember(data if data.is_dir() else data.parent, _files(data), table)
-
-
-def _files(data: Path) -> dict[str, str]:
-    return {} if data.is_dir() else {"train": data.name}
+    return remember(folder, files, table)
 
 
 # -- how it was read ----------------------------------------------------------------------------

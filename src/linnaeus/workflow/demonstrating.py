@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ import numpy as np
 from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.io.collection import Collection
 from linnaeus.model import Model, train
+from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.parts import Step
 
 if TYPE_CHECKING:
@@ -116,6 +118,41 @@ def _write(data: Collection, comparison: Comparison, model: Model, place: Path) 
     (place / "report.html").unlink(missing_ok=True)
     with suppress(MissingExtraError):
         write_report(comparison, place / "report.html")
+
+
+def demo_table(path: str | Path, rows: int = 800, seed: int = 0) -> int:
+    """News stories as one table of headline, story, date and category; how many rows it has.
+
+    A category is a path, several of them with a semicolon between. As in tables that people keep,
+    some rows have no category, and some are there twice.
+    """
+    from linnaeus.io import Columns, Kept, format_of, open_writer
+    from linnaeus.synthetic import newsroom
+
+    data = newsroom(rows, 0, random_state=seed)
+    written = list(_table_rows(data))
+    for row in written[44::90]:
+        row["Category"] = ""
+    written += written[7::75]
+    columns = Columns(written[0], Kept())
+    with open_writer(path, format_of(path, None), columns, []) as write:
+        write((row, {}) for row in written)
+    return len(written)
+
+
+def _table_rows(data: Collection) -> Iterator[dict[str, Any]]:
+    part, taxonomy = data.part("train"), data.taxonomy
+    for text, labels, about in zip(part.texts or (), part.labels, part.metadata or (), strict=True):
+        paths = (map(taxonomy.title, _path(taxonomy, label)) for label in labels)
+        headline, _, story = text.partition("\n\n")
+        category = "; ".join(map(" > ".join, paths))
+        yield {"Headline": headline, "Story": story, "Date": about["date"], "Category": category}
+
+
+def _path(taxonomy: Taxonomy, node: Any) -> list[Any]:
+    """From a root down to a node, by the first of several parents."""
+    above = taxonomy.parents(node)[:1]
+    return [*(_path(taxonomy, above[0]) if above else ()), node]
 
 
 def _telling_row(truth: list[list[Any]], predicted: list[list[Any]]) -> int:

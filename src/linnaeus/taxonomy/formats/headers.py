@@ -117,6 +117,14 @@ def roles(cells: Sequence[str]) -> Roles | None:
     return Roles(parents, node, KINDS[rank], title, relation)
 
 
+def known_names() -> dict[str, list[str]]:
+    """The names of columns by what they stand for, as they are compared: small, without blanks."""
+    found = {"parent": ["parent", "parents", "broader", "super", *sorted(_WEAK_PARENT)]}
+    for kind in KINDS:
+        found[kind] = [word for word, k in (_WORDS | _WEAK).items() if k == kind]
+    return found
+
+
 def understood() -> str:
     """What a header may say, for messages."""
     return (
