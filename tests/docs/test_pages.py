@@ -241,14 +241,22 @@ def test_the_site_builds_without_a_warning(site):
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium on the path")
 def test_the_search_works_from_the_disk(site, tmp_path):
     """No server: the page is a file, and so is the index."""
+    page = f"{(site / 'index.html').as_uri()}?q=shrink+threshold"
+    found = (searched(page, tmp_path / str(attempt)) for attempt in range(3))
+    dom = next((dom for dom in found if re.search(r"\d+ matching documents", dom)), "")
+    assert re.search(r'decisions.html#[\w.]*SCut" class="md-search-result__link"', dom)
+
+
+def searched(page, profile):
+    """The page as the browser has it in the end; nothing where a busy browser does not end."""
     flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
-             "--virtual-time-budget=15000")  # fmt: skip
-    page = f"{(site / 'index.html').as_uri()}?q=shrink+threshold"
-    command = [CHROMIUM, *flags, f"--user-data-dir={tmp_path}", "--dump-dom", page]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert re.search(r"\d+ matching documents", told.stdout)
-    assert re.search(r'decisions.html#[\w.]*SCut" class="md-search-result__link"', told.stdout)
+             "--timeout=20000")  # fmt: skip
+    command = [CHROMIUM, *flags, f"--user-data-dir={profile}", "--dump-dom", page]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=90).stdout
+    except subprocess.TimeoutExpired:
+        return ""
 
 
 def test_navigation_names_pages_that_exist_and_all_written_ones():
