@@ -172,7 +172,9 @@ def _by_script(text: str) -> str | None:
     return code
 
 
-def language_shares(texts: Iterable[str], sample: int = 2000) -> dict[str, float]:
+def language_shares(
+    texts: Iterable[str], sample: int = 2000, of_all: bool = False
+) -> dict[str, float]:
     """The languages of a collection, the most frequent first.
 
     Parameters
@@ -181,11 +183,13 @@ def language_shares(texts: Iterable[str], sample: int = 2000) -> dict[str, float
         The texts; of a list so many are taken at even distances, of others the first ones.
     sample : int, default=2000
         How many texts are looked at.
+    of_all : bool, default=False
+        Whether shares are of all texts looked at; without, of those whose language is clear.
 
     Returns
     -------
     dict of str to float
-        Share of each language among the texts whose language is clear; empty if none is.
+        Share of each language; empty if no text's language is clear.
 
     Examples
     --------
@@ -193,7 +197,8 @@ def language_shares(texts: Iterable[str], sample: int = 2000) -> dict[str, float
     {'en': 0.6666666666666666, 'fr': 0.3333333333333333}
     """
     step = max(1, len(texts) // sample) if isinstance(texts, Sequence) else 1
-    found = map(guess_language, islice(texts, 0, sample * step, step))
+    found = [guess_language(text) for text in islice(texts, 0, sample * step, step)]
     counts = Counter(code for code in found if code)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return {code: count / counts.total() for code, count in ranked}
+    total = len(found) if of_all else counts.total()
+    return {code: count / total for code, count in ranked}

@@ -333,7 +333,8 @@ def _named(taxonomy: Taxonomy, numbers: Any) -> str:
 
 
 def _languages(texts: Sequence[str], name: str) -> Iterator[Finding]:
-    shares = {code: share for code, share in language_shares(texts).items() if share >= SECOND}
+    every = language_shares(texts, of_all=True)  # a few short texts that seem clear are no language
+    shares = {code: share for code, share in every.items() if share >= SECOND}
     if len(shares) > 1:
         said = ", ".join(f"{code} {share:.0%}" for code, share in shares.items())
         message = (
