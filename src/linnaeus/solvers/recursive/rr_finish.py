@@ -1,8 +1,8 @@
 """Alternation, then second-order steps: for classes that lean on hardly anything.
 
-Where a part of the graph has no ground, all of its weights may be shifted at no cost. The root of
-the part then moves by 1 / (1 + what the losses say of it) of the way in a round of alternation,
-hardly at all for small C. And its dual asks that sum_n,i A_in y_in x_i be (almost) 0: a part r that
+Where a part of the graph has no ground, all of its weights may be shifted at no cost. In a round of
+alternation the root follows the leaves, which are held to it: hardly a step for small C. And the
+dual asks that sum_n,i A_in y_in x_i be (almost) 0: a part r that
 is left takes ||r||^2 / (2 g) from the dual value, g = 1e-6 being the ground that stands for none,
 so that close weights have a worthless certificate. Newton's method over all nodes
 (`rr_svm_newton`) takes the shift as one more block and meets the condition at its end.
