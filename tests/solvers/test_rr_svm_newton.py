@@ -35,7 +35,8 @@ def finish(X, Y, found, weight, cost, *, squared, share_bias=True, tol=1e-8, dty
     A = np.zeros(Y.T.shape) if A is None else A
     done = rr_svm_newton.finish(
         sp.csr_array(X), Y, found, weight, cost, A,
-        squared=squared, bias=1.0, share_bias=share_bias, tol=tol, dtype=dtype,
+        loss="squared_hinge" if squared else "hinge", bias=1.0, share_bias=share_bias, tol=tol,
+        dtype=dtype,
     )  # fmt: skip
     P = primal(X, Y, found, weight, cost, squared, share_bias)(done.W, done.W_I)
     assert_allclose(done.primal, P, rtol=1e-9)

@@ -193,7 +193,7 @@ class Alternation:
 
     def run(self, leaves: LeafLoss, bias: float, tol: float, max_iter: int) -> Joint:
         """Rounds over all groups, each of which certifies the state in which it began."""
-        rounds, gap = Rounds(max_iter, tol, floor=1.0), 1.0
+        rounds, gap = Rounds(max_iter, tol), 1.0
         first = not leaves.measures or len(self.groups) > 1  # means may move within a round
         if leaves.resumed:
             self._resume(leaves)
@@ -235,7 +235,7 @@ class Alternation:
             self.mixing.restart()
         best = self.best = self.best._replace(dual=max(self.best.dual, D))
         rounds.note(best.primal, best.primal - best.dual)
-        return rounds.trace[-1]["gap"]
+        return rounds.gap / max(abs(best.primal), 1e-300)
 
     def _round(self, leaves: LeafLoss, n_rounds: int, gap: float) -> None:
         """Visit every group once: its leaves, then its internal nodes."""

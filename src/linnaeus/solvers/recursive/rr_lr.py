@@ -4,7 +4,8 @@ The problem is that of `rr_svm` with loss(z) = log(1 + exp(-z)). On a forest all
 at once (`rr_lr_tree`). On other graphs, with intercepts of their own, with so many examples and
 classes that a number for each pair is too much (`PAIRS`), and in the other schedules, it is
 `alternation`: a round solves every leaf around its present mean, from where it was, and moves the
-internal nodes. Leaves are solved as closely as the gap of the whole warrants.
+internal nodes. Leaves are solved as closely as the gap of the whole warrants. Where a part of the
+graph has no ground second-order steps end it (`rr_finish`).
 
 Certificate of a round. The multipliers A_in = C c_i sigma(-y_in w_n.x_i) of any weights are
 feasible, and their entropy sum C c H(A / C c) is the loss plus sum_n <w_n, V_n>. So one pass over
@@ -26,7 +27,7 @@ from linnaeus.solvers.linear.logistic import LANES
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, weighted_examples
-from linnaeus.solvers.recursive import alternation, rr_lr_tree
+from linnaeus.solvers.recursive import alternation, rr_lr_tree, rr_svm_dual
 from linnaeus.solvers.recursive.alternation import (
     LATER,
     Alternation,
@@ -34,6 +35,7 @@ from linnaeus.solvers.recursive.alternation import (
     Parts,
     Structure,
 )
+from linnaeus.solvers.recursive.rr_finish import Finish
 
 PAIRS = 1 << 26  # examples times classes up to which all are solved at once: 1 GB in float64
 PASSES = 20  # over the data that count as a round, when all classes are solved at once
@@ -119,11 +121,17 @@ def solve(
     def measure(here: Any, W: FloatArray) -> tuple[float, FloatArray]:
         return _measured(executor, shared, columns, cost, bias, here, W)
 
-    target = tol if tol >= TIGHT else 0.1 * tol  # exact weights: their error is the square root
+    target, pays = tol if tol >= TIGHT else 0.1 * tol, False  # exact weights: the error's root
+    if schedule == "two-block" and origin is None:
+        found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
+        if found is not None and found.stretched:
+            finish = Finish(X, Y, found, weight, cost, "logistic", float(bias), share_bias)
+            max_iter, pays = finish.n_rounds(max_iter)
     leaves = _LogisticLeaves(outer, solve_leaves, measure, bias, tol)
     if start is not None:
         leaves.resume(start.astype(dtype))
-    return outer.run(leaves, bias, target, max_iter)
+    result = outer.run(leaves, bias, target, max_iter)
+    return finish(result, None, target, dtype)[0] if pays else result
 
 
 def _without_new(

@@ -48,6 +48,7 @@ MOMENTS = 16  # rows a feature that it takes
 SHARE = 0.1  # of its part of the gap to go for: an example below it is not visited
 TIMES = 10  # epochs for which that counts
 PASSES = 1000  # over the data in one round
+LOOSE = 1e4  # 1 / A of a root left free: what its dual variables leave over, times this, is w
 
 
 class IncrementTree(NamedTuple):
@@ -128,7 +129,7 @@ def solve(
     run, done, n_passes = TreeNewton(examples, tree), False, 0
     if start is not None:
         run.resume(start)
-    if not newton.suits(n, examples.n_features):
+    if not newton.suits(n, examples.n_features) and tree.inverse.max() <= LOOSE:
         ascent = TreeAscent(examples, tree, seed)
         if start is not None:
             ascent.resume(start)

@@ -9,7 +9,8 @@ Which way is taken:
                   default, on trees and on graphs of few internal nodes, unless some class leans on
                   hardly anything; where features are few or of different sizes it ends with
                   second-order steps (`rr_svm_newton`);
-    alternation   (`alternation`) otherwise, and with the other schedules. The hinge's part of it
+    alternation   (`alternation`) otherwise, and with the other schedules. Where a class leans on
+                  hardly anything the same steps end it (`rr_finish`). The hinge's part of it
                   is here: a leaf keeps its dual variables A when its mean moves; with
                   V_n = sum_i A_in y_in x_i and u_n = V_n / S_n it starts again at m_n + u_n.
 """
@@ -34,10 +35,8 @@ from linnaeus.solvers.recursive.alternation import (
     Structure,
     means,
 )
+from linnaeus.solvers.recursive.rr_finish import INNER_EPOCHS, Finish, epochs
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
-
-INNER_EPOCHS = 5  # of a leaf between two means; doubled every third round
-MOST_EPOCHS = 5000
 
 
 class Leaf(NamedTuple):
@@ -127,19 +126,22 @@ def solve(
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     if start is not None:
         start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
-    found, squared = None, loss == "squared_hinge"
+    squared, pays = loss == "squared_hinge", False
+    cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
+    found = None
     if schedule == "two-block" and origin is None:
         found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
-    if found is not None:
-        cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
+    if found is not None and not found.stretched:
         result = rr_svm_dual.solve(
             X, Y, found, weight, cost, JointOptions(squared, float(bias), share_bias, seed),
             start=start, tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
         return result._replace(duals=svm_duals.of_everybody(result.duals, sample_weight))
+    if found is not None:
+        finish = Finish(X, Y, found, weight, cost, loss, float(bias), share_bias)
+        max_iter, pays = finish.n_rounds(max_iter)
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)
-    cost = C / structure.S if class_weight is None else C / structure.S * class_weight
-    cost = np.ascontiguousarray(np.broadcast_to(cost, (2, Y.shape[1])), dtype=dtype)
+    cost = np.ascontiguousarray(cost / structure.S, dtype=dtype)
     options = svm.SvmOptions(squared, float(bias), tol, 0, seed, 0.0, True)
     shared = svm.shared_arrays(X, weight, bias, dtype)
     leaves = _HingeLeaves(outer, shared, sp.csc_array(Y), cost, options, executor)
@@ -147,8 +149,10 @@ def solve(
         leaves.resume(sp.csc_array(start), X.shape[1])
         if start_inner is not None:
             outer.W_I = start_inner.astype(dtype)
-    result = outer.run(leaves, bias, tol, max_iter)
-    duals = svm_duals.signed(leaves.dual_variables(), Y)
+    result, A = outer.run(leaves, bias, tol, max_iter), leaves.dual_variables()
+    if pays:
+        result, A = finish(result, A, tol, dtype)
+    duals = svm_duals.signed(A, Y)
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
 
 
@@ -213,7 +217,7 @@ class _HingeLeaves:
     def visit(self, group: int, W_I: FloatArray, n_rounds: int, gap: float) -> Parts:
         """Measure and descend; the weights m + u."""
         n_rounds += LATER * self.resumed
-        n_epochs = min(INNER_EPOCHS << (n_rounds // 3), MOST_EPOCHS)
+        n_epochs = epochs(n_rounds)
         blocks = [leaf._replace(n_epochs=n_epochs) for leaf in self.blocks[group]]
         before = self._parts(group)
         visits = self._visit(blocks, W_I)

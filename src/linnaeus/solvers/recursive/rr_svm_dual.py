@@ -48,13 +48,12 @@ SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 NEAR = 10.0  # times the tolerance: the gap of a start that only its weights may be to blame for
 FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
-STRETCH = 50.0  # K_nn S_n beyond which alternating between leaves and other nodes is better
 SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
 DENSE = 2000  # internal nodes of a graph that is no tree
 
 
 def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
-    """The factors of K, or None where alternation is the better way."""
+    """The factors of K, or None where these would be too many numbers."""
     forest = forest_of(reduced)
     if forest is not None:
         upward = _tree_factor(forest)
@@ -62,8 +61,7 @@ def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | Non
         upward = _dense_factor(reduced)
     else:
         return None
-    found = Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
-    return found if (found.diagonal() * S).max(initial=0.0) <= STRETCH else None
+    return Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
 
 
 def _tree_factor(forest: Forest) -> sp.csr_array:
@@ -100,7 +98,7 @@ def solve(
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
     newton = rr_svm_newton.work(X, found) if (cost > 0).all() else np.inf
-    rounds = Rounds(max_rounds, tol, floor=1.0)
+    rounds = Rounds(max_rounds, tol)
     if start is None:
         state.start()
     else:
@@ -108,9 +106,10 @@ def solve(
     P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
     answer = None
     A = state.dual_variables()
-    if P - best > tol * max(1.0, abs(P)) and 20.0 * state.spent > newton:
+    if P - best > tol * abs(P) and 20.0 * state.spent > newton:
         answer = rr_svm_newton.finish(
-            X, Y, found, weight, cost, A.T.toarray(), squared=options.squared,
+            X, Y, found, weight, cost, A.T.toarray(),
+            loss="squared_hinge" if options.squared else "hinge",
             bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
         )  # fmt: skip
         A = sp.csr_array(answer.A.T) if answer.dual > best else A
@@ -218,7 +217,7 @@ class _JointState:
             gap += sum(float(step.measured[0]) for step in steps)
             value += sum(float(step.measured[1]) for step in steps)
             self.take(phase, steps)
-        return gap / max(1.0, value)
+        return gap / max(value, 1e-300)
 
     def certify(self) -> tuple[float, float]:
         """The primal value and the gap; examples that matter are listed anew."""

@@ -3,8 +3,9 @@
     minimise_U,D  P(v) = 1/2 ||v||^2 + sum_n,i c_in loss(y_in w_n.x_i),    v = (sqrt(S) U, D),
                   W_T = U + B D                           (`rr_svm_dual`, `rr_svm_blocks`)
 
-The squared hinge has a Newton's method at once. For the hinge the dual takes proximal steps, which
-are augmented Lagrangians of the primal: around dual variables A, with s_in = s c_in,
+The squared hinge and the logistic loss (`rr_losses`) have a Newton's method at once. For the hinge
+the dual takes proximal steps, which are augmented Lagrangians of the primal: around dual variables
+A, with s_in = s c_in,
 
     minimise_v  1/2 ||v||^2 + sum phi(z),     -phi'(z) = a(z) = clip(A + s_in (1 - z), 0, c_in).
 
@@ -39,6 +40,7 @@ from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics import elimination, gram
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.gram import Examples, Values
+from linnaeus.solvers.recursive.rr_losses import LOSSES, MarginLoss
 
 MOST_SCORES = 1 << 23  # examples times classes
 MOST_BLOCKS = 1 << 25  # numbers in the blocks of a step
@@ -49,6 +51,7 @@ CLOSE = 0.1  # of the gap: how exactly a proximal step is taken
 QUICK = 8  # Newton steps after which s is made larger
 SHORT = 0.1  # late steps shorter than this give all examples some curvature
 LEAST = 1e-7  # of that of the others: below this, none
+STRETCH = 50.0  # K_nn S_n from which a class leans on hardly anything
 ACTIVE = 0.2  # of the examples that a step weighs
 PATIENCE = 6  # proximal steps without a smaller gap, after which rounding hides the rest
 
@@ -65,6 +68,11 @@ class Coupling(NamedTuple):
     def diagonal(self) -> npt.NDArray[np.float64]:
         """K_nn of every class."""
         return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
+
+    @property
+    def stretched(self) -> bool:
+        """Whether some class leans on hardly anything: coordinates of the dual would crawl."""
+        return bool((self.diagonal() * self.S).max(initial=0.0) > STRETCH)
 
 
 class Finished(NamedTuple):
@@ -94,13 +102,13 @@ def work(X: sp.csr_array, found: Coupling) -> float:
 
 def finish(
     X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Values, cost: Values, A: FloatArray,
-    *, squared: bool, bias: float, share_bias: bool, tol: float, dtype: Any,
+    *, loss: str, bias: float, share_bias: bool, tol: float, dtype: Any,
 ) -> Finished:  # fmt: skip
     """Solve for all classes.
 
     weight : (n,) of examples; cost : (2, n_classes), of negatives and positives; all positive
-    A : (n_classes, n) dual variables to start from
-    tol : stop when P - D <= tol max(1, P)
+    A : (n_classes, n) dual variables to start from, if they are worth more than none
+    tol : stop when P - D <= tol P
     dtype : what the weights are rounded to, before their value is measured
     """
     plain = Examples(sp.csr_array(X, dtype=float))
@@ -108,10 +116,12 @@ def finish(
     sign = np.where(Y.T.toarray() > 0, 1.0, -1.0)
     costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
     whole, part = (
-        _JointMachine(_with_constant(some, bias), sign, costs, found, squared, share_bias)
+        _JointMachine(_with_constant(some, bias), sign, costs, found, LOSSES[loss], share_bias)
         for some in (plain, small)
     )
-    start = np.clip(A.astype(float), 0.0, np.inf if squared else costs)
+    start = np.clip(A.astype(float), 0.0, costs if part.kind.bounded else np.inf)
+    if part.dual(start) <= 0.0:
+        start = np.zeros_like(start)
     search = _Search(part, start, 0.8 * tol)
     # threads of a matrix product are no gain for blocks of this size, and wait for each other
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -149,7 +159,7 @@ class _Search:
         self._note(self.A, self.v)
 
     def run(self) -> None:
-        """Proximal steps, each by Newton's method; one is enough for the squared hinge."""
+        """Proximal steps, each by Newton's method; one is enough for a smooth loss."""
         least, stalled = np.inf, 0
         while not self._done() and stalled < PATIENCE and self.n_steps < MOST_STEPS:
             try:
@@ -163,12 +173,12 @@ class _Search:
                 self.slope = self.slope * (4.0 if n_steps <= QUICK else 2.0)
 
     def _done(self) -> bool:
-        return self.primal - self.dual <= self.tol * max(1.0, self.primal)
+        return self.primal - self.dual <= self.tol * self.primal
 
     def _duals(self, z: Values) -> Values:
         """a(z)"""
-        if self.machine.squared:
-            return np.asarray(2.0 * self.machine.costs * np.maximum(0.0, 1.0 - z))
+        if self.machine.kind.smooth:
+            return self.machine.kind.multipliers(self.machine.costs, z)
         return np.clip(self.A + self.slope * (1.0 - z), 0.0, self.machine.costs)
 
     def _minimise(self) -> int:
@@ -178,7 +188,7 @@ class _Search:
             pull = self.machine.lift(a)
             self._note(a, pull)
             g = self.v - pull
-            near = 0.0 if self.machine.squared else CLOSE * (self.primal - self.dual)
+            near = 0.0 if self.machine.kind.smooth else CLOSE * (self.primal - self.dual)
             if (
                 self._done()
                 or 0.5 * float(g @ g) <= near
@@ -198,8 +208,8 @@ class _Search:
     def _step(self, a: Values, g: Values, late: bool) -> bool:
         """One step of Newton's method; False if rounding hides any descent."""
         machine, costs = self.machine, self.machine.costs
-        if machine.squared:
-            t = np.where(a > 0, 2.0 * costs, 0.0)
+        if machine.kind.smooth:
+            t = machine.kind.curvature(costs, a)
         else:
             t = self.slope * np.where((a > 0) & (a < costs), 1.0, self.damping)
         dv = machine.solver(t)(-g)
@@ -238,11 +248,11 @@ class _JointMachine:
     """The problem; the constant feature is the last. Arrays over examples are (n_classes, n)."""
 
     def __init__(
-        self, examples: Examples, sign: Values, costs: Values, found: Coupling, squared: bool,
-        share_bias: bool,
+        self, examples: Examples, sign: Values, costs: Values, found: Coupling,
+        kind: MarginLoss, share_bias: bool,
     ) -> None:  # fmt: skip
         self.examples, self.sign, self.costs, self.found = examples, sign, costs, found
-        self.squared, self.root = squared, np.sqrt(found.S)[:, None]
+        self.kind, self.root = kind, np.sqrt(found.S)[:, None]
         self.shape, self.n_inner = (found.S.size, examples.shape[1]), found.B.shape[1]
         self.F = sp.csr_array(found.reduced @ found.upward)
         self.shared = np.ones(self.shape[1])  # 0 for a feature that other nodes have no part in
@@ -269,8 +279,7 @@ class _JointMachine:
         return np.asarray(self.sign * (W @ self.examples.X.T))
 
     def loss(self, z: Values) -> float:
-        over = np.maximum(0.0, 1.0 - z)
-        return _dot(self.costs, over**2 if self.squared else over)
+        return self.kind.value(self.costs, z)
 
     def measured(self, W: Values, W_I: Values, dtype: Any) -> tuple[float, FloatArray, FloatArray]:
         """The primal value of rounded weights, and these."""
@@ -282,7 +291,7 @@ class _JointMachine:
 
     def gain(self, A: Values) -> float:
         """sum A - conj(A)"""
-        return float(A.sum()) - (0.25 * _dot(A, A / self.costs) if self.squared else 0.0)
+        return self.kind.gain(self.costs, A)
 
     def dual(self, A: Values) -> float:
         v = self.lift(A)
