@@ -1,4 +1,4 @@
-"""What a stream costs: milliseconds of CPU for one row per `partial_fit`, and the share of learning.
+"""What a stream costs: CPU milliseconds of one row per `partial_fit`, and the share of learning.
 
 Learning is the same visits in one call of the loop. Beside them stands a calibration loop of plain
 Python, by which runs on other machines can be compared.
