@@ -27,6 +27,22 @@ _MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 doe
     codecs.BOM_UTF8: "utf-8-sig",
 }
 _BLOCK = 1 << 20
+
+
+def check_exists(path: Path) -> None:
+    """Refuse a path where nothing is."""
+    if not path.exists():
+        raise UserError(f"There is no file or folder {path}. Check the path.")
+
+
+def check_folder(target: Path) -> None:
+    """Refuse to write a folder where there is none to write it into, or a file in its place."""
+    if not target.parent.is_dir():
+        raise UserError(f"There is no folder {target.parent} to write {target.name} into.")
+    if target.exists() and not target.is_dir():
+        raise UserError(f"{target} is a file, where the folder of a model is to be. Name a folder.")
+
+
 _LETTERS = string.ascii_letters.encode()
 FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
 WESTERN = "cp1252"

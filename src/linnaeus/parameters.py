@@ -85,10 +85,15 @@ def limits_of(kind: type) -> Mapping[str, Limit]:
 
 def check_parameters(estimator: Any) -> None:
     """Refuse an estimator with a parameter outside of its limits."""
-    limits = limits_of(type(estimator))
-    for name, value in estimator.get_params(deep=False).items():
-        if name in limits:
-            limits[name].check(name, value)
+    for name, limit in _limits_in_order(type(estimator)):
+        limit.check(name, getattr(estimator, name))
+
+
+@functools.cache
+def _limits_in_order(kind: type) -> list[tuple[str, Limit]]:
+    """The limits of the parameters that a constructor has."""
+    limits = limits_of(kind)
+    return [(name, limits[name]) for name in kind._get_param_names() if name in limits]  # type: ignore[attr-defined]
 
 
 def fitting(method: Method[P, T]) -> Method[P, T]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from typer.main import get_command
 from linnaeus import Taxonomy
 from linnaeus.cli import options
 from linnaeus.cli.main import app
+from linnaeus.decisions import RULES
+from linnaeus.model.methods import METHODS, class_of
+from linnaeus.workflow import arguments as early
 
 DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
 
@@ -198,6 +202,40 @@ def test_help_and_import_load_little():
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("train nosuch -o m", "no file or folder nosuch"),
+        ("train . -o m --method svn", "did you mean 'svm'"),
+        ("train . -o m --rule clsed", "did you mean 'closed'"),
+        ("train . -o m --method rr-svm -p C=abc", "where a number is needed"),
+        ("train . -o m --method svm -p D=1", "has no parameter 'D'"),
+        ("train . -o m -p C", "not written name=value"),
+        ("train . -o nosuch/m", "no folder nosuch"),
+        ("evaluate m nosuch", "no file or folder nosuch"),
+    ],
+)
+def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp_path):
+    probe = (
+        "import sys; from linnaeus.cli import main\n"
+        f"try: main.run({typed.split()!r})\nexcept SystemExit as stop: print('code', stop.code)\n"
+        "print([m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", probe]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert said in done.stderr
+    assert done.stdout.split("\n")[-3:-1] == ["code 1", "[]"]
+
+
+def test_early_checks_know_every_method_and_rule():
+    for name, kind in METHODS.items():
+        takes = dict(signature(class_of(name)).parameters)
+        known = early._defaults(f"estimators/{name.replace('-', '_')}.py", kind)
+        assert list(known) in ([], list(takes))  # none where the constructor is a base's
+        assert all(v in (None, takes[key].default) for key, v in known.items())
+    assert list(early._strings("decisions/named.py", "RULES")) == list(RULES)
 
 
 def test_every_described_option_is_one_of_its_command():

@@ -10,9 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron
 
-from linnaeus import HierarchicalPerceptron, Hieron, Taxonomy
+from linnaeus import HierarchicalPerceptron, Hieron, Taxonomy, load
 from linnaeus.errors import UserError
+from linnaeus.estimators import _online_row
 from linnaeus.losses import class_attributes, class_loss
+from linnaeus.solvers.online.perceptron_weights import as_array
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -224,6 +226,72 @@ def test_batches_are_an_epoch(make, kernel):
     assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-10)
     assert (parts.n_steps_, parts.n_updates_) == (whole.n_steps_, whole.n_updates_)
     assert list(parts.classes_) == list(whole.classes_)
+
+
+def told(model):
+    """All that partial_fit leaves, but for seconds."""
+    trace = [{k: v for k, v in entry.items() if k != "seconds"} for entry in model.trace_]
+    counted = model.n_steps_, model.n_updates_, model.n_iter_, model.converged_
+    return trace, counted, model.targets_.form.names, model.classes_.dtype, model.targets_.closed
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "float32", "intercept", "flat", "roots"])
+def test_single_rows_are_batches_of_one(make, kind, monkeypatch):
+    """A row by the short way leaves what it leaves by the long one, also for classes that come."""
+    X, y = points(90, seed=5)
+    order = np.argsort(y == "b3", kind="stable")  # one class comes late
+    X, y = X[order], y[order]
+    X = sp.csr_array(X) if kind == "sparse" else X.astype(np.float32) if kind == "float32" else X
+    roots = Taxonomy.from_paths([[v] for v in LEAVES.tolist()])
+    tax = {"flat": None, "roots": roots}.get(kind, TAX)
+    options = {"fit_intercept": kind == "intercept", "dtype": "float32"}
+    classes = LEAVES if tax is None else None
+
+    def learnt():
+        model = make(tax, **options if kind in ("intercept", "float32") else {})
+        model.partial_fit(X[:50], y[:50], classes=classes)
+        for i in range(50, 90):
+            model.partial_fit(X[[i]], y[i : i + 1] if i % 2 else y[i : i + 1].tolist())
+        return model
+
+    taken, short = [], _online_row.learn
+    monkeypatch.setattr(_online_row, "learn", lambda *args: taken.append(1) or short(*args))
+    fast = learnt()
+    monkeypatch.setattr(_online_row, "read", lambda *args: None)
+    slow = learnt()
+    assert len(taken) >= 38
+    assert told(fast) == told(slow)
+    tolerance = 1e-4 if kind in ("intercept", "float32") else 1e-10
+    assert_allclose(fast.class_scores(X), slow.class_scores(X), rtol=tolerance, atol=tolerance)
+    assert_allclose(fast.weights_.counts, slow.weights_.counts)
+    for a, b in zip(fast.weights_.means(False), slow.weights_.means(False), strict=True):
+        assert_allclose(as_array(a), as_array(b), rtol=1e-6)
+
+
+def test_single_rows_are_checked_like_batches(tmp_path):
+    X, y = points(60)
+    model = HierarchicalPerceptron(TAX).partial_fit(X, y)
+    for row, label, words in [
+        (np.full((1, 6), np.nan), ["a1"], "X holds NaN"),
+        (np.full((1, 6), 1e200), ["a1"], "too large to be squared"),
+        (X[:1, :5], ["a1"], "5 features"),
+        (X[:1], ["zz"], "'zz'"),
+        (X[:1], ["a1", "a2"], "inconsistent numbers"),
+        (X[:1], [["a1", "a2"]], "label sets"),
+        (X[0], ["a1"], "one dimension"),
+    ]:
+        with pytest.raises((UserError, ValueError), match=words):
+            model.partial_fit(row, label)
+    assert model.n_steps_ == 60
+    with pytest.raises(UserError, match="max_iter"):
+        model.set_params(max_iter=0).partial_fit(X[:1], y[:1])
+    model.set_params(max_iter=20).partial_fit(X[:1], y[:1])
+    model.save(tmp_path / "m")
+    again = load(tmp_path / "m")
+    for m in (model, again):
+        m.partial_fit(X[1:2], y[1:2]).partial_fit(X, y).partial_fit(X[2:3], ["r"])
+    assert_array_equal(model.class_scores(X), again.class_scores(X))
+    assert "r" in model.classes_
 
 
 def test_exact_batches():

@@ -79,6 +79,7 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
+        _check_early(given, trains=command.__name__ == "train")
         from linnaeus.io.options import ReadOptions
 
         asked = {name: given.pop(name) for name in READING}
@@ -95,6 +96,20 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in [*own, *more]}
     run.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
     return run
+
+
+def _check_early(given: dict[str, Any], trains: bool) -> None:
+    """Refuse what was typed wrong before anything is loaded that takes long."""
+    from linnaeus import workflow
+
+    if not trains:
+        workflow.check_arguments(given.get("data"))
+        return
+    workflow.check_arguments(
+        given["data"], given["output"], given["method"], parse_parameters(given["parameter"]),
+        given["rule"],
+    )  # fmt: skip
+    parse_parameters(given["feature"])
 
 
 def parse_parameters(given: list[str] | None) -> dict[str, Any]:

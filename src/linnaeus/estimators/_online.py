@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from linnaeus.errors import UserError
-from linnaeus.estimators import _batches, _targets
+from linnaeus.estimators import _batches, _online_row, _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
 from linnaeus.estimators._linear import check_range, tidy
@@ -197,6 +197,11 @@ class Online(Ranked):
         """
         self._check_batches()
         first, linear = not hasattr(self, "weights_"), self._is_linear()
+        if linear and not first and classes is taxonomy is None and not is_inferred(self.taxonomy):
+            row = _online_row.read(self, X, y)
+            if row is not None:
+                self._keep(_online_row.learn(self, row), first)
+                return self
         if linear:
             X = tidy(read_rows(self, X, reset=first, accept_sparse="csr"))
         n = X.shape[0] if hasattr(X, "shape") else len(X)

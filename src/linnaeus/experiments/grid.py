@@ -18,8 +18,8 @@ from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.experiments.best_c import CS
 from linnaeus.io.collection import Part
 from linnaeus.model.features import make_features
-from linnaeus.model.methods import INFO, make, value_of
-from linnaeus.model.model import OWN, check_rule
+from linnaeus.model.methods import INFO, OWN, make, value_of
+from linnaeus.model.model import check_rule
 from linnaeus.model.tables import TableFeatures
 
 PREFIX = "features."

@@ -10,7 +10,8 @@ from typing import Any
 
 from linnaeus.decisions.rules import RULES
 from linnaeus.experiments.strategy import FoldPath
-from linnaeus.model.model import OWN, Model
+from linnaeus.model.methods import OWN
+from linnaeus.model.model import Model
 
 RANK = {name: place for place, name in enumerate((OWN, *RULES))}
 

@@ -21,7 +21,7 @@ from linnaeus.decisions import Decision
 from linnaeus.errors import UserError
 from linnaeus.explanation.spans import Occurrences, occurrences
 from linnaeus.model import Model
-from linnaeus.model.model import OWN
+from linnaeus.model.methods import OWN
 from linnaeus.taxonomy import Taxonomy
 
 

@@ -9,7 +9,8 @@ import zipfile
 from functools import lru_cache
 from pathlib import Path
 
-from linnaeus.errors import FormatError, UserError
+from linnaeus.errors import FormatError
+from linnaeus.files import check_exists
 
 GROWTH, SMALL = 200, 1 << 30  # an archive may grow so many times, or to so many bytes
 
@@ -27,8 +28,7 @@ def unpacked(data: str | Path) -> Path:
     Path
     """
     data = Path(data)
-    if not data.exists():
-        raise UserError(f"There is no file or folder {data}. Check the path.")
+    check_exists(data)
     if data.suffix.lower() != ".zip" or data.is_dir():
         return data
     return _inner(_extracted(str(data.resolve()), data.stat().st_mtime_ns))

@@ -1,14 +1,36 @@
-"""A model: features, an estimator and a decision rule, fitted together and kept together."""
+"""A model: features, an estimator and a decision rule, fitted together and kept together.
 
-from linnaeus.model.answers import Answers
-from linnaeus.model.choice import MethodChoice, choose_method, unsuited
-from linnaeus.model.features import KINDS, Choice, choose_features, make_features
-from linnaeus.model.held_out import HeldOut
-from linnaeus.model.methods import INFO, METHODS, make
-from linnaeus.model.model import Model, inputs_of
-from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS, Kind, kind_of
-from linnaeus.model.tables import TableFeatures
-from linnaeus.model.training import train
+Names are loaded when they are first used: the table of methods needs no learning library.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnaeus.model.answers import Answers
+    from linnaeus.model.choice import MethodChoice, choose_method, unsuited
+    from linnaeus.model.features import KINDS, Choice, choose_features, make_features
+    from linnaeus.model.held_out import HeldOut
+    from linnaeus.model.methods import INFO, METHODS, make
+    from linnaeus.model.model import Model, inputs_of
+    from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS, Kind, kind_of
+    from linnaeus.model.tables import TableFeatures
+    from linnaeus.model.training import train
+
+_NAMES = {
+    "answers": ("Answers",),
+    "choice": ("MethodChoice", "choose_method", "unsuited"),
+    "features": ("KINDS", "Choice", "choose_features", "make_features"),
+    "held_out": ("HeldOut",),
+    "methods": ("INFO", "METHODS", "make"),
+    "model": ("Model", "inputs_of"),
+    "recommendations": ("MANY_CLASSES", "MANY_ROWS", "Kind", "kind_of"),
+    "tables": ("TableFeatures",),
+    "training": ("train",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "INFO",
@@ -32,3 +54,11 @@ __all__ = [
     "train",
     "unsuited",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.decisions.rules import score_rules
 from linnaeus.metrics.counts import Truth
-from linnaeus.model.model import OWN
+from linnaeus.model.methods import OWN
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ class Info(NamedTuple):
     decides: bool
 
 
+OWN = "own"  # the rule of an estimator that decides by itself
 _TABLE = tomllib.loads(resources.files(__package__).joinpath("methods.toml").read_text("utf-8"))
 METHODS: dict[str, str] = {name: entry.pop("class") for name, entry in _TABLE.items()}
 INFO = {name: Info(**entry) for name, entry in _TABLE.items()}
@@ -63,13 +64,28 @@ def make(
 
 def class_of(name: str) -> Any:
     """The class of a method; its module has the method's name."""
+    check_method(name)
+    module = importlib.import_module(f"linnaeus.estimators.{name.replace('-', '_')}")
+    return getattr(module, METHODS[name])
+
+
+def check_method(name: str) -> None:
+    """Refuse a method that is not known."""
     if name not in METHODS:
         raise UserError(
             f"The method {shorten(name)} is not known{nearest(name, METHODS)}. "
             f"Use one of: {', '.join(METHODS)}."
         )
-    module = importlib.import_module(f"linnaeus.estimators.{name.replace('-', '_')}")
-    return getattr(module, METHODS[name])
+
+
+def check_rule_name(name: str, rules: Iterable[str]) -> None:
+    """Refuse a rule that is none of these, nor what the estimator itself says."""
+    known = (OWN, *rules)
+    if name not in known:
+        raise UserError(
+            f"The rule {shorten(name)} is not known{nearest(name, known)}. "
+            f"Use one of: {', '.join(known)}."
+        )
 
 
 def settings_of(
@@ -78,16 +94,23 @@ def settings_of(
     """Parameters of a method with seed and jobs where it has them; what it does not is refused."""
     takes = {key: p.default for key, p in inspect.signature(class_of(name)).parameters.items()}
     common = {key: v for key, v in {"random_state": seed, "n_jobs": jobs}.items() if key in takes}
-    for parameter, value in (parameters or {}).items():
+    check_settings(name, takes | common, parameters or {})
+    return common | dict(parameters or {})
+
+
+def check_settings(name: str, takes: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a method does not have, or whose values are of another kind.
+
+    takes : the defaults of its parameters
+    """
+    for parameter, value in parameters.items():
         if parameter not in takes or parameter == "taxonomy":  # which is the data's
             known = [key for key in takes if key != "taxonomy"]
             raise UserError(
                 f"The method {name!r} has no parameter {shorten(parameter)}"
                 f"{nearest(parameter, known)}. It has: {', '.join(known)}."
             )
-        default = (takes | common)[parameter]
-        check_like(default, value, f"The parameter {parameter!r} of {name!r}")
-    return common | dict(parameters or {})
+        check_like(takes[parameter], value, f"The parameter {parameter!r} of {name!r}")
 
 
 def value_of(text: str) -> Any:

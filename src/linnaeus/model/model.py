@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from linnaeus import storage
 from linnaeus.decisions import Decision
 from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
-from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.errors import UserError
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.io.collection import Part
 from linnaeus.io.copies import digests
@@ -25,9 +25,8 @@ from linnaeus.metrics.baseline import Frequencies
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model.confidence import Confidence, label_columns
 from linnaeus.model.held_out import HeldOut
+from linnaeus.model.methods import OWN, check_rule_name
 from linnaeus.taxonomy import Taxonomy
-
-OWN = "own"  # the rule of an estimator that decides by itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,12 +400,7 @@ def held_out_figures(table: Iterable[Mapping[str, Any]], name: str) -> dict[str,
 
 def check_rule(name: str, parameters: Mapping[str, Any]) -> None:
     """Refuse a rule that is not known, before any work is done for it."""
-    known = (OWN, *RULES)
-    if name not in known:
-        raise UserError(
-            f"The rule {shorten(name)} is not known{nearest(name, known)}. "
-            f"Use one of: {', '.join(known)}."
-        )
+    check_rule_name(name, RULES)
     if name == OWN and parameters:
         raise UserError(
             f"The rule {OWN!r} takes no parameters, but {', '.join(parameters)} is given. Leave "

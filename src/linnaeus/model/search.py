@@ -21,8 +21,7 @@ from linnaeus.metrics.counts import add, measure
 from linnaeus.model.candidates import Candidate, Plan, Size, candidates, plan
 from linnaeus.model.choice import MethodChoice
 from linnaeus.model.judging import RulesToJudge, judged_path, quiet_convergence
-from linnaeus.model.methods import INFO, make, setting_text
-from linnaeus.model.model import OWN
+from linnaeus.model.methods import INFO, OWN, make, setting_text
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
 

@@ -21,8 +21,8 @@ from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.confidence import learn_confidence
 from linnaeus.model.features import Choice, choose_features
 from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, make
-from linnaeus.model.model import OWN, Model, check_rule, held_out_figures, inputs_of
+from linnaeus.model.methods import INFO, OWN, make
+from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
 from linnaeus.model.search import METRIC, Trial, best_method
 from linnaeus.parameters import check_parameters

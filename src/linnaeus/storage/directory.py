@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.errors import FormatError, UserError, nearest, shorten
+from linnaeus.files import check_folder
 from linnaeus.storage import arrays, document, made, replacing
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy, formats
@@ -129,10 +130,7 @@ def check_target(target: Path) -> None:
     target : Path
         Directory that is to be written.
     """
-    if not target.parent.is_dir():
-        raise UserError(f"There is no folder {target.parent} to write {target.name} into.")
-    if target.exists() and not target.is_dir():
-        raise UserError(f"{target} is a file, where the folder of a model is to be. Name a folder.")
+    check_folder(target)
     with _readable(target):
         held = sorted(file.name for file in target.iterdir()) if target.is_dir() else []
     if not held:

@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 _NAMES = {
+    "arguments": ("check_arguments",),
     "checking": ("Checked", "check"),
     "compiling": ("CompiledLoops", "compile_loops"),
     "comparing": (

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus.decisions.rules import RULES
-from linnaeus.model.methods import INFO, METHODS, make
-from linnaeus.model.model import OWN
+from linnaeus.model.methods import INFO, METHODS, OWN, make
 from linnaeus.model.recommendations import mean_ranks
 from linnaeus.storage import read_about
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from linnaeus.errors import UserError
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.workflow.parts import Step, features_of, training_part
+
+if TYPE_CHECKING:
+    from linnaeus.workflow.parts import Step
 
 
 def load_taxonomy(path: str | Path, format: str | None = None) -> Taxonomy:
@@ -126,6 +128,8 @@ def learn_taxonomy(
     from linnaeus.taxonomy.formats import check_target
 
     check_target(target, target_format)
+    from linnaeus.workflow.parts import features_of, training_part
+
     given, part = training_part(Path(data))
     kind, X = features_of(part, features, feature_parameters)
     y: Any = part.labels

@@ -108,13 +108,13 @@ def run(
     shuffle : whether each pass has a random order, else that of the examples
     n_before : visits made before
     """
-    rng, work = np.random.default_rng(seed), _work(problem, W.dtype)
+    work, rng = _work(problem, W.dtype), np.random.default_rng(seed) if shuffle else None
     order, room = problem.order, _log(problem.order.size)
-    logs, rounds = [_log(0)], Rounds(max_iter)
+    logs, rounds = list[Log](), Rounds(max_iter)
     count = n_steps = 0
     for _ in rounds:
         count, loss = fast.epoch(
-            rng.permutation(order) if shuffle else order, RULES[rule], problem.inputs,
+            order if rng is None else rng.permutation(order), RULES[rule], problem.inputs,
             problem.labels, problem.classes.arrays, W, problem.classes.scale, n_before + n_steps,
             room, work,
         )  # fmt: skip
@@ -222,6 +222,8 @@ def _log(size: int) -> Log:
 
 
 def _joined(logs: list[Log]) -> Log:
+    if len(logs) < 2:
+        return logs[0] if logs else _log(0)
     return Log(*(np.concatenate(parts) for parts in zip(*logs, strict=True)))
 
 

@@ -31,6 +31,7 @@ from linnaeus.inference.rows import row_blocks
 from linnaeus.solvers.numerics.examples import FloatArray
 
 EQUAL = 1e-12  # ratios that differ by less are the same
+SUMMED = 4_000_000  # entries at most of the array that single rows are summed in
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Weights:
     mean: Any = None  # if there is one, and it is up to date
     moment: Any = None  # else U
     born: Any = None  # (n_attributes,) b of each; None if all are 0
-    sums: Any = None  # CSR (n_classes, n_rows), their total is the sum of the examples by class
+    sums: Any = None  # (n_classes, n_rows), their total is the sum of the examples by class
     counts: Any = None  # (n_classes,) examples of each class
 
     def _visits(self) -> Any:
@@ -112,6 +113,7 @@ class Weights:
         self.born = np.full(G.shape[1], self.n_steps, np.int64)
         np.minimum.at(self.born, r, since[v])
         if self.counts is not None:
+            self._settle()
             at = sp.csr_array(
                 (np.ones(place.size), (place, np.arange(place.size))), shape=(n_classes, place.size)
             )
@@ -146,6 +148,7 @@ class Weights:
         if self.counts is None:  # the weights of a model that was saved before examples were noted
             return
         q, width = Y.shape[1], self.last.shape[0]
+        self._settle()
         self.counts = self.counts + np.asarray(Y.sum(axis=0), np.int64)
         parts = [*self.sums, sp.csr_array(Y.T.astype(X.dtype) @ X)]
         for part in parts:
@@ -154,12 +157,30 @@ class Weights:
             parts[-2:] = [sp.csr_array(parts[-2] + parts[-1])]
         self.sums = parts
 
+    def note_row(self, y: int, indices: Any, data: FloatArray) -> None:
+        """The same of one row of class y; rows are summed in an array where one is small."""
+        shape = self.counts.size, self.last.shape[0]
+        if shape[0] * shape[1] > SUMMED:
+            row = sp.csr_array((data, indices, [0, indices.size]), shape=(1, shape[1]))
+            self.note(row, sp.csr_array(([1], ([0], [y])), shape=(1, shape[0])))
+            return
+        self.counts[y] += 1
+        if not self.sums or sp.issparse(self.sums[-1]):
+            self.sums.append(np.zeros(shape, data.dtype))
+        self.sums[-1][y, indices] += data
+
+    def _settle(self) -> None:
+        """Sums of single rows as CSR, like all others."""
+        if self.sums and not sp.issparse(self.sums[-1]):
+            self.sums[-1] = sp.csr_array(self.sums[-1])
+
     def means(self, of_examples: bool) -> tuple[Any, sp.csr_array]:
         """The classes that have had examples, and the means of these.
 
         of_examples : whether rows are examples, of which some were not kept
         """
         width = self.last.shape[0]
+        self._settle()
         if not self.sums:
             return np.empty(0, np.int64), sp.csr_array((0, width))
         total = sum(self.sums[1:], start=self.sums[0])
