@@ -269,3 +269,19 @@ def test_mistakes_are_named():
         hm3.solve(X, Y, tax.tree.parent, C=0)
     with pytest.raises(ValueError, match="'hamming' is not known"):
         hm3.solve(X, Y, tax.tree.parent, loss="hamming")
+
+
+@pytest.mark.parametrize("C", [1e-200, 0.01, 1.0])
+@pytest.mark.parametrize("loss", ["delta", "unif", "sibl", "subtree"])
+def test_the_conditional_gradient_on_stars(loss, C):
+    for seed, n_leaves in enumerate((10, 50, 150)):
+        rng = np.random.default_rng(seed)
+        parent, X = [-1] + [0] * n_leaves, rng.normal(size=(25, 6))
+        Y = np.eye(n_leaves + 1, dtype=np.int8)[1 + rng.integers(0, n_leaves, 25)]
+        Y[:, 0] = 1
+        for precomputed, data in ((False, sp.csr_array(X)), (True, X @ X.T)):
+            options = {"C": C, "loss": loss, "precomputed": precomputed}
+            found = hm3.solve(data, Y, parent, optimizer="csga", max_iter=15, **options)
+            other = hm3.solve(data, Y, parent, max_iter=1, **options)
+            assert found.dual <= other.objective * (1 + 1e-9)
+            assert other.dual <= found.objective * (1 + 1e-9)

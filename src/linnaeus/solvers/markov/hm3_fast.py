@@ -138,27 +138,28 @@ def conditional(model, square, cost, limit, work):
     first, rise, h, mu = 0.0, 0.0, work.h, work.mu
     for step in range(limit):
         value = best(model.above, model.below, model.root, h, model.consistent, work.up, work.to)
-        true = true_score(h, work.code)
-        to_truth = not value > true
-        gap = cost * max(value, true) - held(mu, h)
-        if step == 0:
-            first = gap
-        if gap <= 1e-15 * cost * abs(value) or gap <= 0.0:
-            break
-        norm = 0.0
+        to_truth = not value > true_score(h, work.code)
+        gap = size = norm = 0.0  # <d, h>, of the direction d: nothing where there is none
         for e in range(h.shape[0]):
             u = work.code[e] if to_truth else code_of(work.to, model.above[e], model.below[e])
             for v in range(4):
                 d = (cost if u == v else 0.0) - mu[e, v]
+                gap += d * h[e, v]
+                size += abs(d * h[e, v])
                 norm += d * d
-        tau = min(1.0, gap / (square * norm)) if square > 0.0 else 1.0
+        if step == 0:
+            first = gap
+        if gap <= 1e-15 * size:
+            break
+        curve = square * norm
+        tau = gap / curve if gap < curve else 1.0
         for e in range(h.shape[0]):
             u = work.code[e] if to_truth else code_of(work.to, model.above[e], model.below[e])
             for v in range(4):
                 d = (cost if u == v else 0.0) - mu[e, v]
                 mu[e, v] += tau * d
                 h[e, v] -= tau * square * d
-        rise += tau * (gap - 0.5 * tau * square * norm)
+        rise += tau * (gap - 0.5 * tau * curve)
     return first, rise
 
 
