@@ -85,7 +85,7 @@ def limits_of(kind: type) -> Mapping[str, Limit]:
 
 def check_parameters(estimator: Any) -> None:
     """Refuse an estimator with a parameter outside of its limits."""
-    for name, limit in _limits_in_order(type(estimator)):
+    for name, limit in _limits_in_order(type(estimator)):  # type: ignore[arg-type]
         limit.check(name, getattr(estimator, name))
 
 
