@@ -97,6 +97,7 @@ def solve(
     problem = prepare(X, Y, parent, precomputed=precomputed, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
+    ascent.sweeps = SWEEPS if freq is None else 1
     rounds = Rounds(max_iter, tol)
     for n in rounds:
         _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
@@ -145,6 +146,8 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
 
 class _Ascent:
     """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
+
+    sweeps: int  # over a block of a kernel matrix at each visit
 
     def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
         _, Y, cost, data = problem
@@ -246,8 +249,9 @@ class _Kernel(_Ascent):
             G = self.K[block]
             F = G @ self.N
             self.dual += fast.kernel_block(
-                block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.examples, F, self.N, self.gaps, self.s, self.work,
+                block, limits[part], enough, self.sweeps, self.model,
+                np.ascontiguousarray(G[:, block]), self.examples, F, self.N, self.gaps, self.s,
+                self.work,
             )  # fmt: skip
 
     def measure(self) -> float:

@@ -41,6 +41,14 @@ class Pairs(NamedTuple):
     loss: Values
 
 
+class Polished(NamedTuple):
+    """The optimum over given pairs."""
+
+    a: Values  # multipliers of the pairs
+    W: Any  # (n_features, n_attributes) for the linear kernel, else None
+    dual: float
+
+
 class Space:
     """Attributes and examples in as few coordinates as they need."""
 
@@ -48,7 +56,10 @@ class Space:
         problem, (_, q, d, s) = setting.problem, setting.shape
         L, n = problem.L, problem.cost.size
         self.setting = setting
-        self.L = _coordinates(sp.csr_array((L.value, L.node, L.begin), (q, s)).toarray())
+        self.L, self.attributes = _coordinates(
+            sp.csr_array((L.value, L.node, L.begin), (q, s)).toarray()
+        )
+        self.features: Any = None
         if problem.K.size:
             values, vectors = np.linalg.eigh(problem.K.astype(np.float64))
             kept = values > RANK * values[-1]
@@ -56,12 +67,17 @@ class Space:
         else:
             indices = problem.indices.view(np.int32)
             X = sp.csr_array((problem.data, indices, problem.indptr), (n, d))
-            self.X = _coordinates(X.toarray().astype(np.float64))
+            self.X, self.features = _coordinates(X.toarray().astype(np.float64))
 
-    def optimum(self, pairs: Pairs, tol: float) -> Values:
-        """The multipliers of the pairs at the optimum over them, up to a relative gap."""
-        with threadpool_limits(1, "blas"):
-            return _RankingMachine(self, pairs).solve(tol)
+    def optimum(self, pairs: Pairs, tol: float) -> Polished:
+        """The optimum over the pairs, up to a relative gap."""
+        with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
+            machine = _RankingMachine(self, pairs)
+            best = machine.solve(tol)
+            a, W = np.asarray(best.U[machine.slot, machine.owner]), None
+            if self.features is not None:
+                W = self.features @ best.v.reshape(machine.shape).T @ self.attributes.T
+            return Polished(a, W, best.dual)
 
 
 def work(setting: Setting, n_pairs: int) -> float:
@@ -75,12 +91,12 @@ def work(setting: Setting, n_pairs: int) -> float:
     return float(STEPS * (DENSE * (examples * (r * f) ** 2 + (r * f) ** 3) + OVERHEAD))
 
 
-def _coordinates(A: Values) -> Values:
-    """Rows with the same products in no more columns than rows."""
+def _coordinates(A: Values) -> tuple[Values, Values]:
+    """Rows with the same products in no more columns than rows, and the basis of those."""
     if A.shape[1] <= A.shape[0]:
-        return A
-    R: Any = np.linalg.qr(A.T, mode="r")
-    return np.asarray(R.T)
+        return A, np.eye(A.shape[1])
+    Q, R = np.linalg.qr(A.T)
+    return R.T, Q
 
 
 class _RankingMachine:
@@ -104,9 +120,8 @@ class _RankingMachine:
         self.shape = r, self.X.shape[1]
         self.squares = np.einsum("if,ig->ifg", self.X, self.X).reshape(n, -1)
 
-    def solve(self, tol: float) -> Values:
-        best = interior.minimise(self, np.zeros(self.shape[0] * self.shape[1]), tol=tol)
-        return np.asarray(best.U[self.slot, self.owner])
+    def solve(self, tol: float) -> interior.Optimum:
+        return interior.minimise(self, np.zeros(self.shape[0] * self.shape[1]), tol=tol)
 
     def forward(self, v: Values) -> Values:
         return np.asarray(np.einsum("kir,ir->ki", self.u, self.X @ v.reshape(self.shape).T))
