@@ -84,9 +84,10 @@ class Ranked(LinearOrKernel):
 
     def _class_loss(self, loss: Any, taxonomy: Taxonomy) -> ClassLoss:
         """The loss over the classes; volumes are of nodes, of which inner ones may be classes."""
-        if self.taxonomy_ is None or getattr(loss, "made_of", None) is None:
+        whole = getattr(self, "taxonomy_", self.taxonomy)
+        if getattr(loss, "made_of", None) is None or not isinstance(whole, Taxonomy):
             return class_loss(loss, taxonomy)
-        return class_loss(loss, self.taxonomy_, self.taxonomy_.numbers(self.targets_.names))
+        return class_loss(loss, whole, whole.numbers(self.targets_.names))
 
     # -- fitting ----------------------------------------------------------------------------
 
