@@ -5,7 +5,7 @@
         ...                                    one round
         rounds.note(objective, gap)            its certificate, P and P - D
 
-goes on until P - D <= tol max(floor, |P|), or for `max_iter` rounds. Where passes over the data are
+goes on until P - D <= tol max(floor, |P|) (the floor is 0 where it is not given), or for `max_iter` rounds. Where passes over the data are
 counted in place of rounds, `while rounds.go_on()` and `rounds.n += 1` do the same. A certificate of
 another kind is entered by `enter`, and says itself when it is `done`. Whoever watches the fit is
 told of every entry, and may end it after any round.
@@ -21,7 +21,7 @@ import numpy as np
 
 from linnaeus.watching import FIT
 
-Record = dict[str, float]  # seconds, objective, gap; the gap is relative: (P - D) / max(1, |P|)
+Record = dict[str, float]  # seconds, objective, gap; the gap is relative, (P - D) / |P|
 
 
 class Rounds:
@@ -88,7 +88,14 @@ class Rounds:
 
 def record(seconds: float, objective: float, gap: float) -> Record:
     """An entry of a trace from P and P - D."""
-    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
+    return {"seconds": seconds, "objective": objective, "gap": relative(gap, objective)}
+
+
+def relative(gap: float, objective: float) -> float:
+    """The gap P - D as a part of |P|, whatever the scale of the problem; 0 where there is none."""
+    if gap == 0.0:
+        return 0.0
+    return gap / abs(objective) if objective else math.copysign(math.inf, gap)
 
 
 def joined_traces(traces: Sequence[list[Record]], seconds: float | None = None) -> list[Record]:
@@ -105,5 +112,5 @@ def joined_traces(traces: Sequence[list[Record]], seconds: float | None = None) 
 
 def _values(entry: Record) -> tuple[float, float, float]:
     """Seconds, P and P - D."""
-    size = max(1.0, abs(entry["objective"]))
-    return entry["seconds"], entry["objective"], entry["gap"] * size
+    size = abs(entry["objective"])
+    return entry["seconds"], entry["objective"], entry["gap"] * size if size else 0.0
