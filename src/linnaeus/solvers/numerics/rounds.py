@@ -5,7 +5,7 @@
         ...                                    one round
         rounds.note(objective, gap)            its certificate, P and P - D
 
-goes on until P - D <= tol max(floor, |P|) (the floor is 0 where it is not given), or for `max_iter` rounds. Where passes over the data are
+goes on until P - D <= tol max(floor, |P|), or for `max_iter` rounds. Where passes over the data are
 counted in place of rounds, `while rounds.go_on()` and `rounds.n += 1` do the same. A certificate of
 another kind is entered by `enter`, and says itself when it is `done`. Whoever watches the fit is
 told of every entry, and may end it after any round.
