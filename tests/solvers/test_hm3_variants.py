@@ -19,7 +19,14 @@ from linnaeus.execution import Threads
 from linnaeus.inference import closed_argmax
 from linnaeus.inference.maxsum import max_sum
 from linnaeus.losses import edge_losses, markov_edges
-from linnaeus.solvers.markov import hm3_additive, hm3_edges, hm3_local, hm3_paths
+from linnaeus.solvers.markov import (
+    hm3,
+    hm3_additive,
+    hm3_edges,
+    hm3_interior,
+    hm3_local,
+    hm3_paths,
+)
 from linnaeus.solvers.markov.hm3_rows import edge_codes
 from linnaeus.taxonomy import Taxonomy
 
@@ -189,6 +196,20 @@ def test_negative_slack_is_the_program_without_the_truth(seed, parent, loss, roo
         value = optimum(case.groups(case.orthogonal, rows, others=True), np.full(case.n, C))
         options = {"C": C, "competitors": competitors, **case.options, **TIGHT}
         check(negative_slacks.solve(case.X, case.Y, parent, **options), value)
+
+
+@pytest.mark.parametrize(("seed", "parent", "loss", "root_edges"), CASES)
+def test_the_interior_point_method_solves_the_plain_program(
+    seed, parent, loss, root_edges, monkeypatch
+):
+    monkeypatch.setattr(hm3_interior, "work", lambda *sizes: 0.0)
+    case = Case(seed, parent, loss, root_edges)
+    for C, competitors, rows in ((0.5, "all", case.every), (50.0, "consistent", case.closed)):
+        value = optimum(case.groups(case.orthogonal, rows), np.full(case.n, C))
+        options = {"C": C, "competitors": competitors, **case.options, **TIGHT}
+        fitted = hm3.solve(case.X, case.Y, parent, **options)
+        assert fitted.objective - fitted.dual <= 1e-7 * fitted.objective
+        assert_allclose(fitted.objective, value, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("seed", "parent", "loss", "root_edges"), CASES)
