@@ -196,6 +196,7 @@ def test_a_forest_is_the_sum_of_its_trees():
     assert whole == pytest.approx(apart, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_float32_and_float64_agree():
     tax, X, Y = random_problem(4, n=200)
     exact = hm3.solve(sp.csr_array(X), Y, tax.tree.parent, tol=1e-6)

@@ -259,7 +259,7 @@ def test_local_features_have_blocks_of_their_own(seed, parent, loss, root_edges,
     fitted = hm3_local.solve(case.X, case.Y, parent, negative=negative, **options)
     check(fitted, optimum(groups, np.full(case.n, 0.4)))
     V = hm3_local.local_weights(case.local, fitted.N)
-    F = (case.X @ fitted.W + hm3_local.local_scores(case.local, V)).reshape(case.n, -1, 4)
+    F = (case.X @ fitted.W + hm3_local.local_scores(case.local, V, case.n)).reshape(case.n, -1, 4)
     norm2 = np.sum(fitted.W**2) + sum(np.sum(v**2) for v in V if v is not None)
     slack = [
         max(

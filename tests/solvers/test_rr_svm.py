@@ -47,8 +47,7 @@ def of_golden(case):
     "schedule",
     [
         "two-block",
-        *(pytest.param(s, marks=pytest.mark.slow) for s in ("parity", "color")),
-        "jacobi",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("parity", "color", "jacobi")),
     ],
 )
 def test_golden(golden_file, schedule):

@@ -246,6 +246,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remedy(self) -> str:
         """What helps where the certificate is not what was asked for."""
+        if self.n_iter_ < self.max_iter:
+            return (
+                "Rounding hides the rest: lower C, scale the features to a range near 1, or raise "
+                "tol."
+            )
         return f"Raise max_iter or tol{', or use float64' if hasattr(self, 'dtype') else ''}."
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -97,6 +97,7 @@ def solve(
     problem = prepare(X, Y, parent, precomputed=precomputed, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
+    ascent.sweeps = SWEEPS if freq is None else 1
     rounds = Rounds(max_iter, tol)
     for n in rounds:
         _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
@@ -120,6 +121,8 @@ def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) ->
 
 class _Ascent:
     """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
+
+    sweeps: int  # over a block of a kernel matrix at each visit
 
     def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
         _, Y, cost, data = problem
@@ -252,7 +255,7 @@ class _Linear(_Ascent):
 
     @cached_property
     def coordinates(self) -> Values:
-        return coordinates(self.data.matrix[self.live].toarray().astype(np.float64))
+        return coordinates(self.data.matrix[self.live].toarray().astype(np.float64))[0]
 
     def weights(self, stretch: float) -> Any:
         self.V *= stretch
@@ -273,8 +276,9 @@ class _Kernel(_Ascent):
             G = self.K[block]
             F = G @ self.N
             self.dual += fast.kernel_block(
-                block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.examples, F, self.N, self.gaps, self.s, self.work,
+                block, limits[part], enough, self.sweeps, self.model,
+                np.ascontiguousarray(G[:, block]), self.examples, F, self.N, self.gaps, self.s,
+                self.work,
             )  # fmt: skip
 
     def renew(self) -> None:

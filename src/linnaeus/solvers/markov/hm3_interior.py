@@ -59,6 +59,7 @@ class Optimum(NamedTuple):
     dual: float
 
 
+@np.errstate(all="ignore")  # numbers out of range make no better optimum
 def minimise(machine: Machine, rounds: Rounds, tol: float) -> Optimum:
     """Rounds until P - D <= tol |P|, rounding hides the rest, or none are left."""
     lists, closeness, (r, f) = _Lists(machine), LOOSE, (machine.root.shape[1], machine.X.shape[1])

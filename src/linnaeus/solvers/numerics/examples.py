@@ -82,7 +82,7 @@ def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
 
 
 def unit_scale(largest: float, what: str) -> float:
-    """A power of two by which features far from 1 are divided; else 1.
+    """A power of two by which features far from 1 are divided, one that can be squared; else 1.
 
     With x = scale x', w' = scale w and u' = scale^2 u, for multipliers u, the problem is the same,
     with scale^2 C.
@@ -92,7 +92,7 @@ def unit_scale(largest: float, what: str) -> float:
     if not np.isfinite(largest):
         raise UserError(f"{what} is {largest}. Replace it by a finite number.")
     exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, exponent - 1))
+    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, np.clip(exponent - 1, -450, 450)))
 
 
 def starts(room: Any) -> npt.NDArray[np.int64]:

@@ -241,12 +241,12 @@ def crossed_work(n: int, r: int, f: int) -> float:
     return float(STEPS * (DENSE * (n * (r * f) ** 2 + (r * f) ** 3) + OVERHEAD))
 
 
-def coordinates(A: Values) -> Values:
-    """Rows with the same products in no more columns than rows."""
+def coordinates(A: Values) -> tuple[Values, Values]:
+    """Rows with the same products in no more columns than rows, and the basis of those."""
     if A.shape[1] <= A.shape[0]:
-        return A
-    R: Any = np.linalg.qr(A.T, mode="r")
-    return np.asarray(R.T)
+        return A, np.eye(A.shape[1])
+    Q, R = np.linalg.qr(A.T)
+    return R.T, Q
 
 
 def kernel_coordinates(K: Any) -> Values:

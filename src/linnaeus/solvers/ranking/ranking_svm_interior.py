@@ -15,7 +15,7 @@ features differ in size or C is large.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,14 @@ class Pairs(NamedTuple):
     loss: Values
 
 
+class Polished(NamedTuple):
+    """The optimum over given pairs."""
+
+    a: Values  # multipliers of the pairs
+    W: Any  # (n_features, n_attributes) for the linear kernel, else None
+    dual: float
+
+
 class Space:
     """Attributes and examples in as few coordinates as they need."""
 
@@ -42,20 +50,26 @@ class Space:
         problem, (_, q, d, s) = setting.problem, setting.shape
         L, n = problem.L, problem.cost.size
         self.setting = setting
-        self.L = interior.coordinates(sp.csr_array((L.value, L.node, L.begin), (q, s)).toarray())
+        self.L, self.attributes = interior.coordinates(
+            sp.csr_array((L.value, L.node, L.begin), (q, s)).toarray()
+        )
+        self.features: Any = None
         if problem.K.size:
             self.X = interior.kernel_coordinates(problem.K)
         else:
             indices = problem.indices.view(np.int32)
             X = sp.csr_array((problem.data, indices, problem.indptr), (n, d))
-            self.X = interior.coordinates(X.toarray().astype(np.float64))
+            self.X, self.features = interior.coordinates(X.toarray().astype(np.float64))
 
-    def optimum(self, pairs: Pairs, tol: float) -> Values:
-        """The multipliers of the pairs at the optimum over them, up to a relative gap."""
-        with threadpool_limits(1, "blas"):
+    def optimum(self, pairs: Pairs, tol: float) -> Polished:
+        """The optimum over the pairs, up to a relative gap."""
+        with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
             machine, slot, owner = _machine(self, pairs)
             best = interior.minimise(machine, machine.zero, tol=tol)
-            return np.asarray(best.U[slot, owner])
+            a, W = np.asarray(best.U[slot, owner]), None
+            if self.features is not None:
+                W = self.features @ best.v.reshape(machine.shape).T @ self.attributes.T
+            return Polished(a, W, best.dual)
 
 
 def work(setting: Setting, n_pairs: int) -> float:
