@@ -37,6 +37,7 @@ from linnaeus.parameters import (
     choice,
     settled,
 )
+from linnaeus.solvers.numerics.rounds import relative
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.watching import is_interrupted
 
@@ -226,10 +227,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         psi : the largest violation of the optimality conditions, where `tol` bounds that
         """
         self.objective_, self.dual_objective_ = float(np.sum(objective)), float(np.sum(dual))
-        self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
+        gap = self.objective_ - self.dual_objective_
+        self.gap_ = relative(max(0.0, gap), self.objective_)  # below 0 it is rounding
         self.n_iter_ = n_iter
         self.trace_ = trace
-        if not math.isfinite(self.gap_):
+        if not math.isfinite(gap):
             raise UserError(
                 f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
             )

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor
+from linnaeus.solvers.numerics.rounds import relative
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int32]
@@ -131,9 +132,9 @@ class Solution(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The relative duality gap of all classes together: (P - D) / max(1, |P|)."""
+        """The relative duality gap of all classes together: (P - D) / |P|."""
         total = float(self.objective.sum())
-        return (total - float(self.dual.sum())) / max(1.0, abs(total))
+        return relative(total - float(self.dual.sum()), total)
 
 
 class Joint(NamedTuple):
