@@ -11,7 +11,7 @@ to 0, those most that are least certain, and so lifts classes that are improbabl
 for which both are the same.
 
 Variances may also be given by the curvature at the mode (`at_mode`), which vanishes where a class
-is improbable. "probit" takes them in rows where they are at most twice the others for every
+is improbable. "probit" takes them in rows where they are at most five times the others for every
 class; elsewhere the curvature at the mode does not tell how wide the posterior is, and the row is
 answered as by "joint", with the other variances.
 
@@ -44,7 +44,7 @@ from linnaeus.errors import UserError
 Values = npt.NDArray[np.float64]
 
 METHODS = ("plugin", "probit", "joint", "monte_carlo")
-TWICE = 2.0  # by which variances at the mode may exceed the others
+TRUSTED = 5.0  # times the others that variances at the mode may be
 RIVALS = 128  # classes that each is compared with one by one; the others are taken together
 NUMBERS = 1 << 22  # at once
 
@@ -74,7 +74,7 @@ def probabilities(
     else:
         p = link_of(scaled, link)
     if method == "probit" and at_mode is not None:
-        own = (at_mode <= TWICE * variance).all(axis=1, keepdims=True)
+        own = (at_mode <= TRUSTED * variance).all(axis=1, keepdims=True)
         plain = mean / np.sqrt(1.0 + math.pi / 8.0 * at_mode)
         p, scaled = np.where(own, link_of(plain, link), p), np.where(own, plain, scaled)
     return _with_deviation(scaled, p, variance, link)
@@ -104,9 +104,7 @@ def _joint(m: Values, s: Values) -> Values:
     return np.asarray(softmax(-logsumexp(away, axis=2), axis=1))
 
 
-def _with_deviation(
-    mean: Values, p: Values, variance: Values, link: str
-) -> tuple[Values, Values]:
+def _with_deviation(mean: Values, p: Values, variance: Values, link: str) -> tuple[Values, Values]:
     """Probabilities beside their deviations to first order, at these scores."""
     if link == "binary":
         return p, _bounded(p * (1 - p) * np.sqrt(variance), p)
