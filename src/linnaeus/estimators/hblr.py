@@ -35,6 +35,7 @@ from linnaeus.solvers.bayes import (
     hblr_variational,
 )
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
+from linnaeus.solvers.linear import logistic
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.watching import is_interrupted
 
@@ -62,14 +63,17 @@ class HBLR(Continued):
         root.
     link : {'softmax', 'binary'}, default='softmax'
         'softmax' for one label per sample, 'binary' for any number.
-    prior : 'fisher' or tuple of (a, b), default='fisher'
-        'fisher', from the training data; or shape and rate of the precisions' Gamma priors:
-        numbers, or {node: value} for every owner of a precision (a root that stands above several
-        roots is None). Values may be vectors in M2.
-    pool : {'sum', 'mean'}, default='sum'
-        With 'fisher', how M1 and M3 bring features together.
+    prior : {'fisher', 'blr'} or tuple of (a, b), default='fisher'
+        From the training data: 'fisher', by the Fisher information with the frequencies of the
+        classes; 'blr', with the probabilities of logistic regressions of the classes. Or shape and
+        rate of the precisions' Gamma priors: numbers, or {node: value} for every owner of a
+        precision (a root that stands above several roots is None). Values may be vectors in M2.
+    pool : {'sum', 'information', 'mean'}, default='sum'
+        With 'fisher' and 'blr', how M1 and M3 bring features together: 'sum' by variances, which
+        rare features make large and precisions small; 'information' by precisions, which frequent
+        features make; 'mean' as 'sum', with less weight against the data.
     unit_information : bool, default=False
-        With 'fisher', the information of one sample instead of all.
+        With 'fisher' and 'blr', the information of one sample instead of all.
     covariance : {'auto', 'full', 'diagonal'}, default='auto'
         In variational mode, of each leaf; 'auto' goes by the size.
     schedule : {'leaves', 'parity', 'joint', 'paper'} or None, default=None
@@ -163,8 +167,9 @@ class HBLR(Continued):
         model=choice("M1", "M2", "M3"),
         inference=choice("map", "variational", "flat"),
         link=choice("softmax", "binary"),
-        prior=choice("fisher") | thing("a pair (a, b)", lambda v: isinstance(v, tuple | list)),
-        pool=choice("sum", "mean"),
+        prior=choice("fisher", "blr")
+        | thing("a pair (a, b)", lambda v: isinstance(v, tuple | list)),
+        pool=choice(*hblr_prior.POOLS),
         unit_information=FLAG,
         covariance=choice("auto", "full", "diagonal"),
         schedule=choice(*SCHEDULES[0], *SCHEDULES[1]) | NONE,
@@ -358,17 +363,29 @@ class HBLR(Continued):
             return hblr_prior.fisher(
                 model, X, Y, bias=self._bias(), sample_weight=weight, pool=self.pool,
                 unit_information=self.unit_information,
+                weights=self._regressions(X, Y, weight) if self.prior == "blr" else None,
             )  # fmt: skip
         try:
             a, b = self.prior
         except (TypeError, ValueError):
             raise UserError(
-                f"prior is {shorten(self.prior)}. Use 'fisher' or a pair (a, b)."
+                f"prior is {shorten(self.prior)}. Use 'fisher', 'blr' or a pair (a, b)."
             ) from None
         width = width if self.model == "M2" else 1
         shape, rate = (_per_owner(name, value, self.owners_, width)
                        for name, value in (("a", a), ("b", b)))  # fmt: skip
         return Gamma(shape, rate)
+
+    def _regressions(self, X: Any, Y: sp.csr_array, weight: Any) -> np.ndarray:
+        """Weights (n_classes, d [+ 1]) of logistic regressions of the classes with C = 1."""
+        bias = self._bias()
+        found = logistic.solve(
+            sp.csr_array(X), Y, bias=bias, sample_weight=weight, dtype=np.float64,
+            executor=executor(self.n_jobs),
+        )  # fmt: skip
+        if not bias:
+            return np.asarray(found.coef)
+        return np.hstack([found.coef, found.intercept[:, None] / bias])
 
     # -- what was learned --------------------------------------------------------------------
 

@@ -7,7 +7,13 @@ section 3.4]
 
 and an inner node takes the sums over its children: a_n leaves below, b_n / a_n their mean. M1 and
 M3 have one precision for all features: a and b are summed over the features too, which keeps the
-weight of the prior against the data that it has in M2 ("mean" divides both by their number).
+weight of the prior against the data that it has in M2 ("mean" divides both by their number). The
+sum of b is that of variances, which features of a few examples make: thousands of rare words, and
+the precision is small. With "information" b is a over the mean information of the features, the
+constant left out: the mean of precisions, which frequent features make.
+
+p may also be what a logistic regression of the class says of every example, [GopalYang2015,
+section 5.2], "blr".
 
 One eigendecomposition of X'X serves all leaves. With many features, or where X'X is singular,
 1 / I(n)[j, j] is taken.
@@ -84,7 +90,8 @@ def _by_frequencies(
     if model.by_feature:
         return _by_feature(scale, diagonal, eigen)
     if pool == "information":
-        return harmonic(scale * diagonal.sum(), diagonal.size)
+        own = diagonal[:-1] if bias and diagonal.size > 1 else diagonal
+        return _harmonic(scale * own.mean(), diagonal.size)
     return _pooled(scale, diagonal, eigen)
 
 
@@ -103,19 +110,19 @@ def _by_scores(
         p = expit(X @ W[:, : X.shape[1]].T + (bias * W[:, -1] if bias else 0.0))
         h = weight[:, None] * p * (1 - p)
         information = np.asarray((squares.T @ h).T)
+        if pool == "information" and not model.by_feature and X.shape[1]:
+            out.append(_harmonic(information.mean(axis=1), d))
+            continue
         if bias:
             information = np.hstack([information, bias**2 * h.sum(axis=0)[:, None]])
-        if pool == "information" and not model.by_feature:
-            out.append(harmonic(information.sum(axis=1), d))
-            continue
         rate = 1.0 / (information + EPSILON)
         out.append(rate if model.by_feature else rate.sum(axis=1, keepdims=True))
     return np.vstack(out)
 
 
-def harmonic(total: Values, d: int) -> Values:
-    """b (n_classes, 1) of d features whose informations have this sum: d over their mean."""
-    return np.asarray(d * d / (total + d * EPSILON))[:, None]
+def _harmonic(information: Values, d: int) -> Values:
+    """b (n_classes, 1) of d features with this mean information."""
+    return np.asarray(d / (information + EPSILON))[:, None]
 
 
 def _second_moments(X: Any, weight: Values, bias: float) -> tuple[Values, Any]:
