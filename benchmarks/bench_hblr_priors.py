@@ -35,7 +35,7 @@ def rows_of(name: str) -> list[list[Any]]:
     def f1(model: Any) -> tuple[float, float]:
         answers = [[v] for v in model.predict(X_test)] if one else model.predict(X_test)
         found = evaluate(given.truth[tests], answers, given.taxonomy)
-        return found.micro_f1, found.macro_f1
+        return found["micro_f1"], found["macro_f1"]
 
     scores = {C: f1(FlatLogistic(given.taxonomy, C=C, fit_intercept=False, random_state=0)
                     .fit(X, y)) for C in CS}  # fmt: skip

@@ -146,7 +146,7 @@ class HBLR(Continued):
         The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     owners_ : list
         Names of the owners of precisions.
-    spread_, targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
+    spread_, dense_, targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
         Variances of the classes' weights for probabilities, the tree of the model and the features
         that occur; internal.
 
@@ -244,6 +244,7 @@ class HBLR(Continued):
         A = hblr_model.unseen_precisions(model, posterior.precisions, prior, self.unseen_)
         self.unseen_precision_, self.unseen_variance_ = A, hblr_model.unseen_variances(model, A)
         self.spread_ = self._spread(model, posterior, X[:, seen], weight)
+        self.dense_ = hblr_spread.is_dense(X[:, seen])
         return posterior
 
     def _spread(self, model: HBLRModel, posterior: Posterior, X: sp.csr_array, weight: Any) -> Any:
@@ -538,7 +539,9 @@ class HBLR(Continued):
         parts = []
         for rows in self._row_blocks(X.shape[0]):
             m, wide = self._moments(X[rows], leaves, at_mode)
-            s = wide if spread is None else self._moments(X[rows], leaves, spread[chosen])[1]
+            s = wide
+            if spread is not None:
+                s = self._moments(X[rows], leaves, spread[chosen], self.dense_)[1]
             parts.append(predictive.probabilities(
                 m, s, self._link(), method, rng, n_draws, None if spread is None else wide
             ))  # fmt: skip
@@ -554,15 +557,20 @@ class HBLR(Continued):
         return self._best_alone(scores) if softmax else super()._positive(scores)
 
     def _moments(
-        self, X: Any, nodes: np.ndarray, variance_of: np.ndarray
+        self, X: Any, nodes: np.ndarray, variance_of: np.ndarray, unseen: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances of the scores of some nodes, given the variances of their weights."""
+        """Means and variances of the scores of some nodes, given the variances of their weights.
+
+        unseen : whether features that no example has count, as the prior has them
+        """
         posterior, X = self.posterior_, with_constant(X, self._bias())
         squares = X.multiply(X).tocsr() if sp.issparse(X) else X * X
         own = squares[:, self.seen_]
         mean = np.asarray(X[:, self.seen_] @ posterior.mu[nodes].T, dtype=np.float64)
         variance = np.asarray(own @ variance_of.T, dtype=np.float64)
         spread = self.unseen_variance_[nodes]
+        if not unseen:
+            return mean, np.maximum(variance, 0.0)
         if spread.shape[1] > 1:
             variance += squares[:, self.unseen_] @ spread.T
         elif self.unseen_.size:  # the same for all features

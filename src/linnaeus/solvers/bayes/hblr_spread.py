@@ -17,7 +17,7 @@ the variance is that of the estimate over other samples of the same size, to fir
 
     sum_i c_i x_ij^2 p_i (1 - p_i) / (h_j + A_j)^2,
 
-which is what a bootstrap looks for.
+which is what a bootstrap looks for; features that no example has then add nothing.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ def secant_curvature(p: Any) -> Values:
     return np.asarray(np.where(near, 0.25, (p - 0.5) / np.where(near, 1.0, z)))
 
 
+def is_dense(X: sp.csr_array) -> bool:
+    """Whether most values are not 0."""
+    return bool(X.nnz > DENSE * X.shape[0] * X.shape[1])
+
+
 def secant_variances(
     X: sp.csr_array, mu: Any, A: Values, link: str, sample_weight: Any = None, bias: float = 0.0
 ) -> npt.NDArray[np.floating[Any]]:
@@ -56,7 +61,7 @@ def secant_variances(
     """
     n, d = X.shape
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    dense = X.nnz > DENSE * n * d
+    dense = is_dense(X)
     h, noise = np.zeros((2, mu.shape[1], mu.shape[0]), dtype=mu.dtype)
     step = max(1, BLOCK // len(mu))
     for a in range(0, n, step):
