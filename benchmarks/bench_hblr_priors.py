@@ -67,8 +67,8 @@ def main() -> None:
         ["fit", "micro F1", "macro F1", "median precision", "largest"],
         [row for name in names for row in rows_of(name)],
         notes="Training rows: " + ", ".join(f"{v} {PARTS[v]:,}" for v in names)
-        + f"; {TESTS:,} random test rows at most; no intercepts. The C of BLR is the best on the test "
-        "rows; HBLR has nothing that was tuned.",
+        + f"; {TESTS:,} random test rows at most; no intercepts. The C of BLR is the best on the "
+        "test rows; HBLR has nothing that was tuned.",
     )  # fmt: skip
 
 

@@ -134,8 +134,8 @@ def main() -> None:
             benchmark="hblr_uncertainty",
             notes="Parts of the collections: "
             + ", ".join(f"{v} {PARTS[v][0]:,} rows and {PARTS[v][1]} refits" for v in names)
-            + f"; {TESTS} random test rows at most. Ratios are medians over classes with a probability "
-            f"above {LEAST}.",
+            + f"; {TESTS} random test rows at most. Ratios are medians over classes with a "
+            f"probability above {LEAST}.",
         )  # fmt: skip
 
 
