@@ -5,8 +5,9 @@ Names are loaded when they are first used, so that importing the package costs n
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from linnaeus.lazy import loader
 
 __version__ = "0.1.0"
 
@@ -101,13 +102,7 @@ __all__ = [
     "save",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _EXPORTS:
-        return getattr(importlib.import_module(_EXPORTS[name]), name)
-    if name in _MODULES:
-        return importlib.import_module(f"linnaeus.{name}")
-    raise AttributeError(f"module 'linnaeus' has no attribute {name!r}")
+__getattr__ = loader(__name__, _EXPORTS | {name: f"linnaeus.{name}" for name in _MODULES})
 
 
 def __dir__() -> list[str]:

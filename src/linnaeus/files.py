@@ -27,6 +27,13 @@ _MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 doe
     codecs.BOM_UTF8: "utf-8-sig",
 }
 _BLOCK = 1 << 20
+_LETTERS = string.ascii_letters.encode()
+FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
+WESTERN = "cp1252"
+_SAVE = (
+    "Save the file as UTF-8: in a spreadsheet or an editor choose it when saving, or at the shell "
+    "use iconv -f ENCODING -t utf-8."
+)
 
 
 def check_exists(path: Path) -> None:
@@ -41,15 +48,6 @@ def check_folder(target: Path) -> None:
         raise UserError(f"There is no folder {target.parent} to write {target.name} into.")
     if target.exists() and not target.is_dir():
         raise UserError(f"{target} is a file, where the folder of a model is to be. Name a folder.")
-
-
-_LETTERS = string.ascii_letters.encode()
-FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
-WESTERN = "cp1252"
-_SAVE = (
-    "Save the file as UTF-8: in a spreadsheet or an editor choose it when saving, or at the shell "
-    "use iconv -f ENCODING -t utf-8."
-)
 
 
 class LineReader:

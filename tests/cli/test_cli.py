@@ -133,6 +133,7 @@ def test_ctrl_c_is_code_130(linnaeus, tsv, monkeypatch):
     assert code == 130 and "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_demo_as_json_is_deterministic(linnaeus):
     code, out, _ = linnaeus("demo", "--documents", 120, "--json", "--no-files")
     first = json.loads(out)

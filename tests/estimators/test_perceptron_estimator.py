@@ -235,7 +235,17 @@ def told(model):
     return trace, counted, model.targets_.form.names, model.classes_.dtype, model.targets_.closed
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "float32", "intercept", "flat", "roots"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "dense",
+        "sparse",
+        pytest.param("float32", marks=pytest.mark.slow),
+        "intercept",
+        "flat",
+        "roots",
+    ],
+)
 def test_single_rows_are_batches_of_one(make, kind, monkeypatch):
     """A row by the short way leaves what it leaves by the long one, also for classes that come."""
     X, y = points(90, seed=5)
@@ -244,11 +254,11 @@ def test_single_rows_are_batches_of_one(make, kind, monkeypatch):
     X = sp.csr_array(X) if kind == "sparse" else X.astype(np.float32) if kind == "float32" else X
     roots = Taxonomy.from_paths([[v] for v in LEAVES.tolist()])
     tax = {"flat": None, "roots": roots}.get(kind, TAX)
-    options = {"fit_intercept": kind == "intercept", "dtype": "float32"}
+    options = {"intercept": {"fit_intercept": True}, "float32": {"dtype": "float32"}}.get(kind, {})
     classes = LEAVES if tax is None else None
 
     def learnt():
-        model = make(tax, **options if kind in ("intercept", "float32") else {})
+        model = make(tax, **options)
         model.partial_fit(X[:50], y[:50], classes=classes)
         for i in range(50, 90):
             model.partial_fit(X[[i]], y[i : i + 1] if i % 2 else y[i : i + 1].tolist())
@@ -261,7 +271,7 @@ def test_single_rows_are_batches_of_one(make, kind, monkeypatch):
     slow = learnt()
     assert len(taken) >= 38
     assert told(fast) == told(slow)
-    tolerance = 1e-4 if kind in ("intercept", "float32") else 1e-10
+    tolerance = 1e-4 if kind == "float32" else 1e-10
     assert_allclose(fast.class_scores(X), slow.class_scores(X), rtol=tolerance, atol=tolerance)
     assert_allclose(fast.weights_.counts, slow.weights_.counts)
     for a, b in zip(fast.weights_.means(False), slow.weights_.means(False), strict=True):

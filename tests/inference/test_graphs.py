@@ -177,3 +177,16 @@ def test_mistakes_are_named():
         graph_argmax(graph, [[0.0, np.nan, 0.0, 0.0]])
     with pytest.raises(UserError, match="method 'guess' is not known"):
         graph_argmax(graph, np.zeros((1, 4)), "guess")
+
+
+@pytest.mark.parametrize("method", ["loopy", "trp"])
+def test_ties_are_decoded_together(method):
+    assert graph_argmax(Graph.of(2, [(0, 1)]), [[0.0, 1.0, 1.0, 1.0]], method)[1] == [1.0]
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        parent = [int(rng.integers(0, v)) for v in range(1, 8)]
+        order = rng.permutation(7)
+        graph = Graph.of(8, [(parent[v], v + 1) for v in order])
+        S = rng.integers(0, 2, size=(5, graph.n_blocks)).astype(float)  # nearly all is ties
+        exact = graph_argmax(graph, S, "enumerate")[1]
+        np.testing.assert_allclose(graph_argmax(graph, S, method)[1], exact)

@@ -111,7 +111,7 @@ def assert_fixed_point(answer, X, Y, model, prior, link, atol):
 # -- the answer ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["joint", "paper"])
+@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
 def test_golden_values(golden_file, mode):
     cases = [c for c in golden_file("recursive_and_bayes")["hblr"] if "MAP" in c["inference"]]
     assert cases
@@ -136,7 +136,7 @@ def test_golden_values(golden_file, mode):
         np.testing.assert_allclose(answer.objective, case["J"], atol=1e-7)
 
 
-@pytest.mark.parametrize("mode", ["joint", "paper"])
+@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("kind", "link"), COMBINATIONS)
 def test_the_answer_stays_where_it_is_in_a_plain_round(kind, link, mode):
     X, Y, model, prior = problem(kind, link)
@@ -349,6 +349,7 @@ def test_one_class_only(link, few, monkeypatch):
     assert answer.converged and np.isfinite(answer.mu).all()
 
 
+@pytest.mark.slow
 def test_float32_and_progress(monkeypatch):
     monkeypatch.setattr(hblr_map, "LITTLE", 0)
     X, Y, model, prior = problem(d=300)

@@ -22,7 +22,7 @@ from linnaeus.solvers.bayes.hblr_model import Gamma, model_of, tree_of
 
 
 @pytest.mark.parametrize("case", ["hb01", "hb03", "hb05"])
-@pytest.mark.parametrize("schedule", ["leaves", "parity"])
+@pytest.mark.parametrize("schedule", [pytest.param("parity", marks=pytest.mark.slow), "leaves"])
 def test_solved_problems(golden_file, case, schedule):
     (c,) = (c for c in golden_file("recursive_and_bayes")["hblr"] if c["id"] == case)
     parent = np.full(len(c["mu"]), -1)
@@ -288,6 +288,7 @@ def test_threads_and_blocks_change_nothing(covariance, monkeypatch):
     assert one.bounds == two.bounds and (one.mu == two.mu).all()
 
 
+@pytest.mark.slow
 def test_single_precision_comes_first_and_double_last(monkeypatch):
     X, Y, model, prior = problem(link="binary", n=700, d=8)
     options = {"link": "binary", "tol": 1e-11, "max_iter": 500}

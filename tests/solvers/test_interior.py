@@ -264,7 +264,7 @@ def test_few_rows_of_all_classes(monkeypatch):
     assert_allclose(multiclass(X, t, 3, 2.0).W, whole.W, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_the_machine_finishes_where_descent_crawls(dtype):
     """Descent alone has a relative gap of 1 here after 1000 passes."""
     X, t = load_wine(return_X_y=True)

@@ -171,6 +171,7 @@ def test_features_of_any_size():
         assert_allclose(found.objective * factor**2, usual.objective, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_single_precision():
     X, Y, attributes, loss = problem(n=40)
     exact = ranking_svm.solve(X, Y, attributes, loss, tol=1e-5)
@@ -296,7 +297,7 @@ def searched(search, margin, labels, F):
 @pytest.mark.parametrize("balanced", [True, False])
 def test_one_pass_over_a_tree_finds_what_a_table_finds(name, balanced):
     rng = np.random.default_rng(3)
-    for _ in range(40):
+    for _ in range(15):
         tax = random_forest(rng, balanced)
         q = len(tax.leaves)
         loss = class_loss(name, tax)

@@ -48,7 +48,7 @@ def test_a_trace_is_in_the_units_of_the_caller_and_its_gap_is_relative():
         "seconds": rounds.trace[0]["seconds"], "objective": 8.0, "gap": 0.25, "psi": 0.5,
     }  # fmt: skip
     assert not rounds.note(2.0, 1.0)
-    assert rounds.trace[1]["gap"] == 0.25  # of at least 1
+    assert rounds.trace[1]["gap"] == 0.5  # of 0.5, however small
 
 
 def test_other_certificates_say_themselves_when_they_are_done():

@@ -88,7 +88,7 @@ OWN = {
 }  # fmt: skip
 
 
-NARROW = ("FlatSVM", "HierarchicalPerceptron", "TopDown")  # others would only compile long
+NARROW = ("FlatSVM", "TopDown")  # others would only compile long
 
 
 def _cases():

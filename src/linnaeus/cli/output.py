@@ -38,6 +38,11 @@ def print_skipped(messages: Sequence[str], shown: int = 5) -> None:
     print("\n  ".join(lines + more), file=sys.stderr)
 
 
+def copies_told(n: int) -> str:
+    """How many rows repeat others."""
+    return "1 row is a copy" if n == 1 else f"{n:,} rows are copies"
+
+
 def print_notes(notes: Iterable[str]) -> None:
     """Say in one line on standard error how the input was understood."""
     told = [note.rstrip(".") for note in dict.fromkeys(notes)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from linnaeus.cli.options import Data, Json, Quiet, Seed, SkipBad, TaxonomyFile, option, reads
-from linnaeus.cli.output import print_json, print_notes, print_skipped
+from linnaeus.cli.output import copies_told, print_json, print_notes, print_skipped
 
 
 @reads
@@ -41,6 +41,5 @@ def split(
         parts = ", ".join(f"{name} {n:,} rows" for name, n in done.parts.items())
         print(f"{done.path}: {parts}")
         if done.copies:
-            n = f"{done.copies:,} rows are copies" if done.copies > 1 else "1 row is a copy"
-            print(f"{n} of others; copies stay together.")
+            print(f"{copies_told(done.copies)} of others; copies stay together.")
         print(f"Next: linnaeus train {done.path} -o MODEL")

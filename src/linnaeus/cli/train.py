@@ -23,7 +23,7 @@ from linnaeus.cli.options import (
     parse_parameters,
     reads,
 )
-from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
+from linnaeus.cli.output import copies_told, print_json, print_notes, print_skipped, progress
 
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
@@ -97,8 +97,8 @@ def present(done: Trained) -> None:
         f"{data['nodes']:,} nodes, {data['labels_per_row']:.2f} labels per row"
     )
     if data["copies"]:
-        n = f"{data['copies']:,} rows are copies" if data["copies"] > 1 else "1 row is a copy"
-        console.print(f"          {n} of others; where rows are held out, copies stay together")
+        told = copies_told(data["copies"])
+        console.print(f"          {told} of others; where rows are held out, copies stay together")
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
     method = setting_text(about["method"], about["parameters"])
     line(console, "Method", method, f"{about['why']}{_gap(about['certificate'])}")

@@ -37,6 +37,7 @@ from linnaeus.parameters import (
     choice,
     settled,
 )
+from linnaeus.solvers.numerics.rounds import relative
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.watching import is_interrupted
 
@@ -226,10 +227,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         psi : the largest violation of the optimality conditions, where `tol` bounds that
         """
         self.objective_, self.dual_objective_ = float(np.sum(objective)), float(np.sum(dual))
-        self.gap_ = (self.objective_ - self.dual_objective_) / max(1.0, abs(self.objective_))
+        gap = self.objective_ - self.dual_objective_
+        self.gap_ = relative(max(0.0, gap), self.objective_)  # below 0 it is rounding
         self.n_iter_ = n_iter
         self.trace_ = trace
-        if not math.isfinite(self.gap_):
+        if not math.isfinite(gap):
             raise UserError(
                 f"The objective of {type(self).__name__} is {self.objective_}. {TOO_LARGE}"
             )
@@ -244,6 +246,11 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remedy(self) -> str:
         """What helps where the certificate is not what was asked for."""
+        if self.n_iter_ < self.max_iter:
+            return (
+                "Rounding hides the rest: lower C, scale the features to a range near 1, or raise "
+                "tol."
+            )
         return f"Raise max_iter or tol{', or use float64' if hasattr(self, 'dtype') else ''}."
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

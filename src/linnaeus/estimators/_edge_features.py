@@ -35,6 +35,8 @@ def new(local: Sequence[Any] | None, weights: Blocks, n_rows: int) -> Blocks:
         if local is not None:
             raise UserError("local is given, but none was given to fit. Leave it out.")
         return None
+    if local is None and all(v is None for v in weights):
+        return None
     if local is None or len(local) != len(weights):
         given = "no" if local is None else str(len(local))
         raise UserError(

@@ -20,6 +20,8 @@ from linnaeus.errors import UserError
 from linnaeus.estimators._base import Classifier
 from linnaeus.estimators._linear import LARGE, LinearClassifier, check_range, tidy
 from linnaeus.estimators._rows import read_rows
+from linnaeus.kernels import Kernel
+from linnaeus.kernels.gram import check_inner_products
 from linnaeus.parameters import Limits, choice, thing
 
 
@@ -27,6 +29,7 @@ class Kernelized(Classifier):
     """Base of all estimators with the parameters `kernel` and `fit_intercept`."""
 
     kernel: Any
+    needs_inner_products = True  # another matrix would make the certificate void
     limits = Limits(
         kernel=choice("linear", "precomputed")
         | thing("a kernel of linnaeus.kernels", lambda v: hasattr(v, "gram"))
@@ -45,13 +48,30 @@ class Kernelized(Classifier):
         else:
             if fitting:
                 self.X_fit_ = X
-            K = self.kernel.gram(X, None if fitting else self.X_fit_)
+            K = self._kernel_values(X, None if fitting else self.X_fit_)
         if fitting and K.shape[0] != K.shape[1]:
             raise UserError(
                 f"The kernel matrix has the shape {K.shape}. Give a square one, of the training "
                 f"examples with each other."
             )
+        if fitting and self.needs_inner_products:
+            check_inner_products(K)
         return np.asarray(K)
+
+    def _kernel_values(self, A: Any, B: Any = None) -> np.ndarray:
+        """The kernel matrix of inputs, by as many threads and in the type that was asked for."""
+        if not isinstance(
+            self.kernel, Kernel
+        ):  # an object of the user's, of which no more is known
+            return np.asarray(self.kernel.gram(A, B))
+        a, b = (C.shape[0] if hasattr(C, "shape") else len(C) for C in (A, A if B is None else B))
+        return self.kernel.gram(
+            A, B, dtype=self._kernel_type(a * b, B is None), n_jobs=getattr(self, "n_jobs", None)
+        )
+
+    def _kernel_type(self, size: int, fitting: bool) -> Any:
+        """The type of a kernel matrix of so many entries."""
+        return np.float64
 
     def _with_constant(self, X: sp.csr_array) -> sp.csr_array:
         if not self.fit_intercept:
@@ -79,6 +99,9 @@ def has_weights(model: Kernelized) -> bool:
 
 class LinearOrKernel(Kernelized, LinearClassifier):
     """Base of linear estimators that take other kernels as well."""
+
+    def _kernel_type(self, size: int, fitting: bool) -> Any:
+        return self._float_type(size >= LARGE) if fitting else self.dual_coef_.dtype
 
     def _gram_to_fit(self, X: Any) -> np.ndarray:
         """The kernel matrix to learn from, the constant included, in the type to compute in."""

@@ -18,7 +18,7 @@ from linnaeus.errors import UserError
 from linnaeus.estimators import _batches, _online_row, _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._kernel import has_weights
-from linnaeus.estimators._linear import check_range, tidy
+from linnaeus.estimators._linear import LARGE, check_range, tidy
 from linnaeus.estimators._ranked import Ranked, above, extended
 from linnaeus.estimators._rows import read_rows
 from linnaeus.estimators._running_sizes import RunningSizes
@@ -49,6 +49,7 @@ class Online(Ranked):
     shuffle: bool
     limits = Limits(shuffle=FLAG)
     class_kernel: Any
+    needs_inner_products = False
 
     def _rule(self) -> str:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -269,7 +270,7 @@ class Online(Ranked):
     def _kernel_batch(self, X: Any, Y: sp.csr_array, new: np.ndarray, first: bool) -> PerceptronRun:
         """The same on coefficients of examples; of later batches those with updates are kept."""
         n, L, constant = Y.shape[0], self.shared_.attributes, self._bias() ** 2
-        K = np.asarray(self.kernel.gram(X, None)) + constant
+        K = self._kernel_values(X) + constant
         if first:
             self.X_fit_ = X
             self.weights_ = Weights(sp.csr_array((n, L.shape[1])))
@@ -457,6 +458,9 @@ class Online(Ranked):
     def _dtype(self, X: sp.csr_array) -> Any:
         large = X.shape[1] * len(self.targets_.names) >= MANY_WEIGHTS
         return self._float_type(True) if large else super()._dtype(X)
+
+    def _kernel_type(self, size: int, fitting: bool) -> Any:
+        return self._float_type(fitting and size >= LARGE)
 
     def _float_type(self, large: bool) -> Any:
         if self.dtype is not None:

@@ -80,7 +80,14 @@ class Ranked(LinearOrKernel):
             raise UserError("Both attributes and class_kernel are given. Give one of them.")
         else:
             attributes = factor(kernel, len(self.targets_.names))
-        return ClassModel(attributes, class_loss(loss, taxonomy))
+        return ClassModel(attributes, self._class_loss(loss, taxonomy))
+
+    def _class_loss(self, loss: Any, taxonomy: Taxonomy) -> ClassLoss:
+        """The loss over the classes; volumes are of nodes, of which inner ones may be classes."""
+        whole = getattr(self, "taxonomy_", self.taxonomy)
+        if getattr(loss, "made_of", None) is None or not isinstance(whole, Taxonomy):
+            return class_loss(loss, taxonomy)
+        return class_loss(loss, whole, whole.numbers(self.targets_.names))
 
     # -- fitting ----------------------------------------------------------------------------
 

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, nearest, shorten
@@ -104,7 +106,8 @@ class GraphM3(KernelClassifier):
     gap_ : float
         Relative duality gap, ``(objective_ - dual_objective_) / objective_``.
     certified_ : bool
-        False with approximate inference: objective and gap are then lower estimates.
+        False with approximate inference: objective and gap are then lower estimates, no bounds,
+        and a ConvergenceWarning says so.
     n_iter_ : int
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
@@ -209,6 +212,14 @@ class GraphM3(KernelClassifier):
         else:
             self.dual_coef_ = fitted.N
         self.certified_ = self.inference == "junction"
+        if not self.certified_:
+            warnings.warn(
+                f"GraphM3 searches by inference={self.inference!r}, which may miss the best label "
+                f"set: objective_ and gap_ are lower estimates and bound nothing (certified_ is "
+                f"False). Use inference='junction' where the graph is sparse enough.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         self._certify(fitted.objective, fitted.dual, fitted.n_iter, fitted.trace)
 
     # -- scoring ----------------------------------------------------------------------------

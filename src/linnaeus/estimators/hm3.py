@@ -396,7 +396,7 @@ class HM3(LinearOrKernel):
         if self._is_linear():
             s = super()._scores(X)
             if local is not None:
-                s = s + hm3_local.local_scores(local, self.local_coef_)
+                s = s + hm3_local.local_scores(local, self.local_coef_, len(s))
         else:
             s = np.asarray(X @ self.dual_coef_ + self.intercept_)
         n_edges = self.edges_.child.size

@@ -19,6 +19,7 @@ from linnaeus.estimators._kernel import KernelClassifier
 from linnaeus.inference.rows import score_blocks
 from linnaeus.parameters import FLAG, Limits, fitting
 from linnaeus.solvers.linear import hrls
+from linnaeus.solvers.numerics.rounds import relative
 from linnaeus.taxonomy import Dag, Taxonomy
 
 
@@ -147,7 +148,7 @@ class HierarchicalRLS(KernelClassifier):
     def _keep(self, found: hrls.Ridge, seconds: float) -> None:
         """The certificate of a closed form: the gap is what rounding left."""
         self.objective_, self.dual_objective_ = found.objective, found.dual
-        self.gap_ = max(0.0, found.objective - found.dual) / max(1.0, abs(found.objective))
+        self.gap_ = relative(max(0.0, found.objective - found.dual), found.objective)
         self.n_iter_ = 1
         self.trace_ = [{"seconds": seconds, "objective": found.objective, "gap": self.gap_}]
 

@@ -35,6 +35,7 @@ from linnaeus.parameters import (
 )
 from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
+from linnaeus.solvers.numerics.rounds import record, relative
 from linnaeus.taxonomy import Taxonomy
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
@@ -371,11 +372,10 @@ class TopDown(LinearClassifier):
             return
         P, D = (np.array([getattr(part, key) for part in parts]) for key in ("objective", "dual"))
         self.intercept_ = np.concatenate([part.intercept for part in parts])
-        gap = float((P - D).sum()) / max(1.0, abs(float(P.sum())))
-        trace = [{"seconds": models.seconds, "objective": float(P.sum()), "gap": gap}]
+        trace = [record(models.seconds, float(P.sum()), float((P - D).sum()))]
         self._certify(P, D, max(part.n_iter for part in parts), trace)
         if self.prune > 0:
-            self.prune_loss_ = sum(part.rise for part in parts) / max(1.0, self.objective_)
+            self.prune_loss_ = relative(sum(part.rise for part in parts), self.objective_)
 
     def _node_names(self) -> tuple[Any, ...]:
         taxonomy = self.targets_.taxonomy

@@ -34,6 +34,7 @@ FloatArray = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int8]
 METHODS = ("junction", "loopy", "trp", "enumerate")
 SWEEPS = 100  # of messages at most
+ORDERS = 10  # in which edges are taken, in turn: trees first, to decode along them
 TREES = 40
 MAX_MEMBERS = 20
 MAX_ENUMERATED = 20
@@ -190,7 +191,8 @@ def prepare(
     if method == "junction":
         cliques = junction_tree(graph.n_nodes, graph.edges)
     elif method == "loopy":
-        every = np.tile(np.arange(graph.n_edges), (SWEEPS, 1))
+        trees = spanning_trees(graph.n_nodes, graph.edges, ORDERS, seed).edge
+        every = np.array([_all_edges(tree) for tree in trees])[np.arange(SWEEPS) % ORDERS]
         schedule = Schedule(every, np.full_like(every, -1))
     elif method == "trp":
         schedule = spanning_trees(graph.n_nodes, graph.edges, TREES, seed)
@@ -199,6 +201,11 @@ def prepare(
     mask = np.zeros(0, bool) if forbidden is None else np.array(forbidden, dtype=bool)
     net = Net(*(np.require(a, requirements="W") for a in graph[1:]))  # one kind for the loops
     return Oracle(graph.n_nodes, net, cliques, schedule, mask)
+
+
+def _all_edges(tree: IntArray) -> IntArray:
+    """The edges of a tree, which -1 fills up, from its roots on, and then the others."""
+    return np.append(tree[tree >= 0], np.setdiff1d(np.arange(tree.size), tree))
 
 
 def graph_argmax(

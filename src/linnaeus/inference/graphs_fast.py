@@ -15,7 +15,8 @@ clique. Tables T_t receive messages from earlier cliques and send theirs on to t
 
 Sent along all edges in turn with damping this is loopy max-product; sent up and down a spanning
 tree, undamped, it is one tree reparametrisation: node terms b, edge terms h - sum_w y_w m_ew, and
-the sum of all terms stays as it is. The best labelling decoded on the way is kept.
+the sum of all terms stays as it is. After each round labels are decoded edge by edge, along a
+spanning tree first; the best labelling decoded on the way is kept.
 """
 
 from typing import NamedTuple
@@ -198,27 +199,46 @@ def send_round(net, schedule, k, h, work, damping):
 
 
 @loop
+def fits(net, e, x, y):
+    """Whether the code x of hyperedge e has the labels y of all members that have one."""
+    for j in range(net.ptr[e], net.ptr[e + 1]):
+        label = y[net.nodes[j]]
+        if label >= 0 and (x >> (net.ptr[e + 1] - 1 - j)) & 1 != label:
+            return False
+    return True
+
+
+@loop
 def decode(net, schedule, k, h, work, y):
-    """Labels by the signs of b; along a tree by the best code given the upper node."""
+    """Labels edge by edge: the best code given the members that have their labels already.
+
+    Nodes alone would not do: where two codes tie, each end could take its label from another one.
+    """
     for v in range(y.size):
-        y[v] = work.b[v] > 0.0
+        y[v] = -1
     for i in range(schedule.edge.shape[1]):
-        e, way = schedule.edge[k, i], schedule.way[k, i]
-        if e >= 0 and way >= 0:
+        e = schedule.edge[k, i]
+        if e >= 0:
             a, z = net.ptr[e], net.ptr[e + 1]
             best, code = -np.inf, 0
             for x in range(1 << (z - a)):
-                if (x >> (z - 1 - a - way)) & 1 == y[net.nodes[a + way]]:
-                    value = entry(net, e, x, h, work, way)
+                if fits(net, e, x, y):
+                    value = entry(net, e, x, h, work, -1)
                     if value > best:
                         best, code = value, x
             for j in range(a, z):
                 y[net.nodes[j]] = (code >> (z - 1 - j)) & 1
+    for v in range(y.size):
+        if y[v] < 0:
+            y[v] = work.b[v] > 0.0
 
 
 @loop
-def messages(net, schedule, h, work, y):
-    """Write the best labels decoded in any round into y and return their score."""
+def messages(net, schedule, h, work, y, enough):
+    """Write the best labels decoded in any round into y and return their score.
+
+    enough : a score above which the first labels found will do
+    """
     for v in range(y.size):
         work.b[v], y[v] = 0.0, 0
     for j in range(work.m.size):
@@ -234,17 +254,20 @@ def messages(net, schedule, h, work, y):
             for v in range(y.size):
                 y[v] = work.trial[v]
         quiet = quiet + 1 if change <= 1e-6 else 0
-        if quiet == 10:  # a tree shows only its own edges
+        if quiet == 10 or best > enough:  # ten: a tree shows only its own edges
             break
     return best
 
 
 @loop
-def find(net, cliques, schedule, h, work, y):
-    """The best labels y of one row that the method finds; returns their score."""
+def find(net, cliques, schedule, h, work, y, enough):
+    """The best labels y of one row that the method finds; returns their score.
+
+    enough : messages stop at the first labels above this score
+    """
     if cliques.parent.size > 0:
         return junction(net, cliques, h, work, y)
-    return messages(net, schedule, h, work, y)
+    return messages(net, schedule, h, work, y, enough)
 
 
 @loop
@@ -269,7 +292,7 @@ def find_rows(net, cliques, schedule, forbidden, H, work, Y, value):
     """`find` for every row of H, whose forbidden entries are overwritten."""
     for i in range(H.shape[0]):
         penalise(net, forbidden, H[i])
-        value[i] = find(net, cliques, schedule, H[i], work, Y[i])
+        value[i] = find(net, cliques, schedule, H[i], work, Y[i], np.inf)
 
 
 @loop
@@ -280,5 +303,5 @@ def difference_rows(net, cliques, schedule, forbidden, H, work, down, y, out):
         if cliques.parent.size > 0:
             max_marginals(net, cliques, H[i], work, down, out[i])
         else:
-            messages(net, schedule, H[i], work, y)
+            messages(net, schedule, H[i], work, y, np.inf)
             out[i] = work.b

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 from linnaeus.errors import UserError, shorten
 from linnaeus.files import open_lines
 from linnaeus.io.columns import Sample, lay_out
-from linnaeus.io.reading import Reading, each_row
+from linnaeus.io.reading import SAMPLE, Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
 from linnaeus.taxonomy.formats.tables import as_text
-
-SAMPLE = 2000  # rows that are looked at before the first is read
 
 
 def read_jsonl(reading: Reading) -> Iterator[Example]:

@@ -16,6 +16,7 @@ from linnaeus.io.options import ReadOptions
 from linnaeus.io.rows import BadRowError, Example, Skipped
 
 Raw = TypeVar("Raw")
+SAMPLE = 2000  # rows that are looked at before the first is read
 _OPTIONS = "--text, --labels, --levels or --id"
 
 
@@ -83,9 +84,9 @@ class Reading:
             raise self.error(str(error), line, shell) from None
         self._check_layout(found, line)
         self._check_header(found, sample, line)
-        for j in found.label_columns[:1]:
+        if found.label_columns:
             cells = [cell for k in found.label_columns for cell in sample.cells(k)]
-            self.labels.learn(cells, sample.names[j].casefold())
+            self.labels.learn(cells, sample.names[found.label_columns[0]].casefold())
         self.layout = found
         return found
 

@@ -22,11 +22,10 @@ from linnaeus.files import encoding_of, open_lines
 from linnaeus.io.columns import Layout, Sample
 from linnaeus.io.label_columns import is_yes
 from linnaeus.io.numbers import to_numbers
-from linnaeus.io.reading import Reading, each_row
+from linnaeus.io.reading import SAMPLE, Reading, each_row
 from linnaeus.io.rows import BadRowError, Example
 from linnaeus.taxonomy.formats.tables import DELIMITERS
 
-SAMPLE = 2000  # rows that are looked at before the first is read
 HEAD = 500  # lines by which the delimiter is found out
 _SEP = re.compile(r"sep=.?$")
 MISSING = {"na", "n/a", "#n/a", "null", "none", "?", "-", "."}

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from linnaeus.errors import UserError
 from linnaeus.execution import executor
@@ -25,6 +26,8 @@ Callback = Callable[[int, int], None]
 
 BLOCK_ENTRIES = 1 << 20  # 8 MB of float64
 BLOCKS = 64  # so many at least, for threads and progress
+DECOMPOSED = 4000  # rows of a matrix whose eigenvalues are known exactly
+ASYMMETRY, ROUNDING = 1e-5, 1e-6  # by the largest entry
 
 
 @dataclass(frozen=True)
@@ -87,3 +90,49 @@ def _float_type(dtype: Any) -> np.dtype[Any]:
     if out not in (np.float32, np.float64):
         raise UserError(f"dtype is {out}. A kernel matrix is of float32 or float64.")
     return out
+
+
+def check_inner_products(K: npt.NDArray[Any]) -> None:
+    """Refuse a square matrix that no inner products make: one with a negative eigenvalue.
+
+    Small ones are decomposed; in larger ones Lanczos' method looks for such an eigenvalue, which
+    finds all but those that hardly matter.
+    """
+    largest = float(np.abs(K).max(initial=0.0))
+    if not np.isfinite(largest):
+        raise UserError(f"The kernel matrix holds {largest}. Replace it by finite numbers.")
+    if np.abs(K - K.T).max(initial=0.0) > ASYMMETRY * largest:
+        i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
+        raise UserError(
+            f"The kernel matrix is not symmetric: {K[i, j]:g} in row {i}, column {j}, and "
+            f"{K[j, i]:g} the other way round. Give the kernel of the examples with each other."
+        )
+    rounding = ROUNDING * largest * len(K) ** 0.5
+    if largest == 0.0 or (len(K) <= DECOMPOSED and _has_root(K, rounding)):
+        return
+    lowest = _lowest(K)
+    if lowest < -rounding:
+        raise UserError(
+            f"The kernel matrix has the eigenvalue {lowest:.3g}, so it holds no inner products, "
+            f"and no solution could be certified. Use a kernel, or add "
+            f"{-lowest:.3g} to the diagonal."
+        )
+
+
+def _has_root(K: npt.NDArray[Any], rounding: float) -> bool:
+    try:
+        np.linalg.cholesky(K.astype(np.float64) + rounding * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _lowest(K: npt.NDArray[Any]) -> float:
+    """The lowest eigenvalue; of a large matrix about, and 0 where it is hard to tell from that."""
+    if len(K) <= DECOMPOSED:
+        return float(np.linalg.eigvalsh(K.astype(np.float64))[0])
+    try:
+        found = eigsh(K, 1, which="SA", tol=0.1, return_eigenvectors=False, v0=np.ones(len(K)))
+    except ArpackNoConvergence as failure:  # it is hard to tell from 0
+        found = failure.eigenvalues
+    return float(found.min(initial=0.0))

@@ -67,7 +67,11 @@ class ClassLoss:
         What it is called.
     n_classes : int
         How many classes there are.
+    made_of : tuple or None
+        Volumes of all nodes and both costs, from which `volume` makes it over other classes.
     """
+
+    made_of: tuple[Any, float, float] | None = None
 
     def __init__(self, name: str, anc: sp.csr_array, s: Any, miss: Any, false: Any) -> None:
         """The common form above; `anc` holds the ancestors of every class."""
@@ -200,6 +204,8 @@ def class_loss(
                 f"or linnaeus.losses.volume(taxonomy, volumes, c_miss, c_false)."
             )
         return NAMED[loss](taxonomy, classes)
+    if isinstance(loss, ClassLoss) and loss.made_of is not None and classes is not None:
+        return volume(taxonomy, *loss.made_of, classes)
     if not isinstance(loss, ClassLoss):
         loss = _checked_table(loss, taxonomy.names(nodes.tolist()))
     if loss.n_classes != nodes.size:
@@ -328,7 +334,9 @@ def volume(
                 f"With these volumes it costs nothing to say {shorten(b)} for {shorten(a)}. "
                 f"Give every class a positive volume."
             )
-    return ClassLoss("volume", anc, s, c_miss, c_false)
+    made = ClassLoss("volume", anc, s, c_miss, c_false)
+    made.made_of = s, c_miss, c_false
+    return made
 
 
 def class_ancestors(taxonomy: Taxonomy, classes: IntArray | None = None) -> sp.csr_array:

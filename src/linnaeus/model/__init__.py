@@ -5,8 +5,9 @@ Names are loaded when they are first used: the table of methods needs no learnin
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from linnaeus.lazy import loader
 
 if TYPE_CHECKING:
     from linnaeus.model.answers import Answers
@@ -30,7 +31,7 @@ _NAMES = {
     "tables": ("TableFeatures",),
     "training": ("train",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "INFO",
@@ -55,10 +56,4 @@ __all__ = [
     "unsuited",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = loader(__name__, _HOMES)

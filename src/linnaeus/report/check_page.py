@@ -9,8 +9,6 @@ from linnaeus import __version__
 from linnaeus.files import atomic_write
 from linnaeus.report.page import environment
 
-FEW = 5  # rows, below which a class has few: as `linnaeus check` counts them
-
 
 def write_check(found: dict[str, Any], path: str | Path) -> None:
     """Write the findings as one HTML file, whole or not at all.
@@ -36,7 +34,6 @@ def write_check(found: dict[str, Any], path: str | Path) -> None:
             found=found,
             reading=reading,
             groups=[group for group in groups if group[1]],
-            few=FEW,
             version=__version__,
         )
     )

@@ -5,8 +5,7 @@ Names are loaded when they are first used: looking at a taxonomy needs no learni
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from linnaeus.lazy import loader
 
 _NAMES = {
     "arguments": ("check_arguments",),
@@ -42,17 +41,11 @@ _NAMES = {
     "training": ("Trained", "train"),
     "tuning": ("Searched", "tune"),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
 
 __all__ = sorted(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -29,6 +29,7 @@ from linnaeus.model import inputs_of
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.diagnose import findings as taxonomy_findings
 from linnaeus.text.languages import language_shares
+from linnaeus.workflow.taxonomies import path_of_titles
 
 SHOWN = 20  # rows of a finding that are named
 FEW = 5  # examples in a message
@@ -140,7 +141,7 @@ def _sample(part: Part | None, taxonomy: Taxonomy) -> list[dict[str, Any]]:
             "row": numbers[i],
             "id": str(part.ids[i]),
             "text": _content(part, i, names),
-            "labels": [" > ".join(path) for path in _paths(taxonomy, part.labels[i])],
+            "labels": [path_of_titles(taxonomy, label) for label in part.labels[i]],
         }
         for i in range(min(FEW, len(part)))
     ]
@@ -155,17 +156,6 @@ def _content(part: Part, i: int, names: Sequence[str] | None) -> str:
     return ", ".join(f"{names[j] if names else j + 1} = {row[j]:g}" for j in used) + more
 
 
-def _paths(taxonomy: Taxonomy, labels: Sequence[Any]) -> list[list[str]]:
-    """The titles from a root down to each label; of several ways the first."""
-    found = []
-    for label in labels:
-        path = [label]
-        while above := taxonomy.parents(path[0]):
-            path.insert(0, above[0])
-        found.append([str(taxonomy.titles.get(v, v)) for v in path])
-    return found
-
-
 def _classes(part: Part | None, taxonomy: Taxonomy) -> dict[str, Any]:
     """How many rows the classes have: the largest, and how many have few."""
     own = taxonomy.most_specific(taxonomy.encode([] if part is None else part.labels))
@@ -174,6 +164,7 @@ def _classes(part: Part | None, taxonomy: Taxonomy) -> dict[str, Any]:
     return {
         "used": int((counts > 0).sum()),
         "few": int(((counts > 0) & (counts < FEW)).sum()),
+        "fewer_than": FEW,
         "largest": [
             {"label": str(taxonomy.titles.get(name, name)), "rows": int(counts[v])}
             for v, name in ((v, taxonomy.nodes[v]) for v in order)

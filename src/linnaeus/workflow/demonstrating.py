@@ -13,8 +13,8 @@ import numpy as np
 from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.io.collection import Collection
 from linnaeus.model import Model, train
-from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.parts import Step
+from linnaeus.workflow.taxonomies import path_of_titles
 
 if TYPE_CHECKING:
     from linnaeus.experiments import Comparison
@@ -143,16 +143,9 @@ def demo_table(path: str | Path, rows: int = 800, seed: int = 0) -> int:
 def _table_rows(data: Collection) -> Iterator[dict[str, Any]]:
     part, taxonomy = data.part("train"), data.taxonomy
     for text, labels, about in zip(part.texts or (), part.labels, part.metadata or (), strict=True):
-        paths = (map(taxonomy.title, _path(taxonomy, label)) for label in labels)
         headline, _, story = text.partition("\n\n")
-        category = "; ".join(map(" > ".join, paths))
+        category = "; ".join(path_of_titles(taxonomy, label) for label in labels)
         yield {"Headline": headline, "Story": story, "Date": about["date"], "Category": category}
-
-
-def _path(taxonomy: Taxonomy, node: Any) -> list[Any]:
-    """From a root down to a node, by the first of several parents."""
-    above = taxonomy.parents(node)[:1]
-    return [*(_path(taxonomy, above[0]) if above else ()), node]
 
 
 def _telling_row(truth: list[list[Any]], predicted: list[list[Any]]) -> int:

@@ -164,3 +164,11 @@ def _shape(taxonomy: Taxonomy) -> dict[str, Any]:
         "levels": [len(level) for level in taxonomy.levels],
         "cluster_sizes": sorted(sizes.tolist(), reverse=True),
     }
+
+
+def path_of_titles(taxonomy: Taxonomy, node: Any) -> str:
+    """The titles from a root down to a node, by the first of several parents."""
+    path = [node]
+    while above := taxonomy.parents(path[-1]):
+        path.append(above[0])
+    return " > ".join(map(taxonomy.title, reversed(path)))

@@ -102,8 +102,8 @@ def solve(
     truth = graph.codes(Y)
     problem = fast.GraphProblem(*oracle[1:5], np.ascontiguousarray(loss), truth, cost, scores.norm)
     state, space = _start(graph, truth, cost, optimizer), _space(graph, oracle)
-    rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol, floor=1.0)
-    enough = PROMISING * tol
+    rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol)
+    enough = 0.0  # until the first certificate
     for _ in rounds:
         for turn in range(SWEEPS):
             order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)
@@ -111,9 +111,9 @@ def solve(
             scores.sweep(problem, state, order, space, inner)
             if state.gaps.sum() <= enough:
                 break
-        found = _certify(graph, oracle, problem, state, scores)
+        found = _certify(graph, oracle, problem, state, scores, space)
         rounds.note(found.objective, found.gap)
-        enough = PROMISING * tol * max(1.0, found.dual)
+        enough = PROMISING * tol * found.objective
     return Fitted.of(state.N, scores.W if X is not None else None, found, rounds)
 
 
@@ -148,16 +148,24 @@ def _draw(gaps: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def _certify(
-    graph: Graph, oracle: Oracle, problem: fast.GraphProblem, state: fast.GraphState, scores: Scores
-) -> Certificate:
-    """One pass over all examples: slacks, gaps, both objectives."""
+    graph: Graph, oracle: Oracle, problem: fast.GraphProblem, state: fast.GraphState,
+    scores: Scores, space: fast.GraphSpace,
+) -> Certificate:  # fmt: skip
+    """One pass over all examples: slacks, gaps, both objectives.
+
+    An approximate search may miss labellings that are stored: no slack is below theirs, P not
+    below D.
+    """
     n = scores.n
     slack, gaps, inner, norm2 = np.zeros(n), state.gaps, 0.0, 0.0
     for at in score_blocks(n, graph.n_blocks):
         F, N = scores.of(at, state.N), state.N[at]
         H = F + problem.loss[at]
         true = np.take_along_axis(H, graph.start[:-1] + problem.truth[at], axis=1).sum(axis=1)
-        slack[at] = np.maximum(0.0, oracle.argmax(H)[1] - true)
+        value = oracle.argmax(H)[1]
+        if not oracle.cliques.parent.size:
+            fast.at_least_known(problem, state, at.start, H, space, value)
+        slack[at] = np.maximum(0.0, value - true)
         gaps[at] = np.maximum(0.0, problem.cost[at] * slack[at] + np.einsum("ij,ij->i", N, H))
         norm2 += float(np.vdot(N, F))
         inner += float(np.vdot(N, problem.loss[at]))

@@ -33,6 +33,7 @@ from linnaeus.inference.graphs_fast import (
 )
 from linnaeus.solvers.markov.labelings_fast import Pool, appraise, prune, slot_of, worst, worth
 
+ASCENT = 1e-9  # by which a labelling must beat what is known, to be worth a step
 LOCAL = 20  # steps among stored labellings after each search
 
 
@@ -136,7 +137,7 @@ def step_csga(net, C, norm, truth, nu, value, space):
     q = C * (max(value, true) - true)
     for a in range(h.size):
         q += (nu[a] + change[a]) * h[a]
-    if q <= 1e-12 * (1.0 + abs(C * true)):
+    if q <= 1e-12 * C * (1.0 + abs(true)):
         return max(0.0, q), False
     r = 0.0  # of the whole direction, from nu to C (the true codes - those found)
     tau = 0.0
@@ -153,6 +154,35 @@ def step_csga(net, C, norm, truth, nu, value, space):
                     h[a] += tau * norm * d
         tau = 1.0 if q >= r else q / r
     return q, True
+
+
+@loop
+def known(problem, state, i, space):
+    """The score of the best labelling that example i has stored, or of their mean for CSGA.
+
+    A labelling that scores more is a direction of ascent. [Rousu2007] 1.3.4
+    """
+    start, pool, C = problem.net.start, state.pool, problem.cost[i]
+    if pool.head.size > 1:
+        appraise(pool, i, start, space.h)
+        return pool.worth[highest(pool, i, -1)]
+    if not C > 0.0:
+        return -np.inf
+    total = worth(start, space.h, problem.truth[i])
+    for a in range(space.h.size):
+        total -= (state.N[i, a] + space.change[a]) / C * space.h[a]
+    return total
+
+
+@loop
+def at_least_known(problem, state, first, H, space, value):
+    """Raise the values found for rows H, of the examples from `first` on, to what is known."""
+    for a in range(space.change.size):
+        space.change[a] = 0.0
+    for k in range(H.shape[0]):
+        for a in range(space.h.size):
+            space.h[a] = H[k, a]
+        value[k] = max(value[k], known(problem, state, first + k, space))
 
 
 @loop
@@ -174,7 +204,9 @@ def visit(problem, state, i, space, limit):
         space.change[a] = 0.0
     for turn in range(limit):
         penalise(net, problem.forbidden, space.h)
-        value = find(net, problem.cliques, problem.schedule, space.h, space.work, space.y)
+        enough = known(problem, state, i, space)
+        enough += ASCENT * (1.0 + abs(enough))
+        value = find(net, problem.cliques, problem.schedule, space.h, space.work, space.y, enough)
         if state.pool.head.size > 1:
             gap, moved = step_pairwise(net, cost, norm, state.pool, i, value, space)
         else:

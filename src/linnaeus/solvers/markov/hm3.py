@@ -11,32 +11,28 @@ time with exact line search:
     csga       the paper's conditional gradient, towards the best labeling
 
 Examples with larger gaps are visited more often. The linear kernel keeps the weights current, and
-no kernel matrix is made; otherwise scores come block by block from F = K N.
+no kernel matrix is made; otherwise scores come block by block from F = K N. Once pairwise steps
+have taken as long as the interior point method would (`hm3_interior`: few nodes and features), that
+one finishes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from linnaeus.errors import UserError, check_choice
-from linnaeus.inference.maxsum import Forest
-from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
-from linnaeus.solvers.markov.hm3_rows import (
-    Fitted,
-    MarkovProblem,
-    check_competitors,
-    edge_codes,
-    prepare,
-)
+from linnaeus.solvers.markov import hm3_interior as interior
+from linnaeus.solvers.markov.hm3_forest import build, machine_of
+from linnaeus.solvers.markov.hm3_rows import Fitted, MarkovProblem, check_competitors, prepare
 from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.interior import coordinates, kernel_coordinates
 from linnaeus.solvers.numerics.rounds import Rounds
-from linnaeus.taxonomy import Taxonomy
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -50,6 +46,9 @@ EXPECTED = 0.5  # a certificate's gap by that measured in the pass before, at fi
 PASSES, MOST, VISITS = 8, 64, 16_384  # of a round: passes at most, more where these are few visits
 EARLY = 2  # first passes, of one step a visit
 TURNS = 3  # one pass of so many goes over all examples
+FINISH = 0.5  # of the tolerance is what the interior point method aims at
+VISIT = 300.0  # nanoseconds of a visit, for each edge, beside the scores
+CUBE = 10.0  # nanoseconds, by the cube of the examples, to find their coordinates
 FRESH = 16  # rounds after which the weights are made anew from nu
 
 
@@ -84,7 +83,8 @@ def solve(
     tol : stop when the duality gap is at most this part of the objective
     max_iter : rounds at most. A round of "pairwise" has up to 16 passes, the first one eight, more
         where examples are few: one of three over all, the others over examples drawn by their
-        gaps; then a certificate. One of "csga" is a working set and a certificate.
+        gaps; then a certificate. One of "csga" is a working set and a certificate, one of the
+        interior point method an optimum over the labelings found so far.
     made : C, sample_weight and dtype of `hm3_rows.prepare`; marginals, gaps and objectives are
         float64 whatever the dtype
 
@@ -97,6 +97,7 @@ def solve(
     problem = prepare(X, Y, parent, precomputed=precomputed, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
+    ascent.sweeps = SWEEPS if freq is None else 1
     rounds = Rounds(max_iter, tol)
     for n in rounds:
         _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
@@ -104,6 +105,8 @@ def solve(
             ascent.renew()
         gap = ascent.certify()
         rounds.note(ascent.objective, gap)
+        if optimizer == "pairwise" and not rounds.done and ascent.spent > ascent.finish_work():
+            ascent.finish(rounds)
     return ascent.fitted(rounds)
 
 
@@ -116,48 +119,26 @@ def _check(optimizer: str, competitors: str, freq: int | None, max_iter: int) ->
         raise UserError(f"freq is {freq!r}. Use a positive number of steps.")
 
 
-def build(taxonomy: Taxonomy, loss: str, root_edges: str, consistent: bool) -> fast.ForestModel:
-    """The forest, its losses by true code, and the columns in which nu is kept."""
-    edges = markov_edges(taxonomy.tree, root_edges)
-    forest = Forest.of(edges)
-    own = (edges.parent < 0) | consistent  # "both on" is the child's own column
-    column = np.where(own, edges.child, len(taxonomy) + np.cumsum(~own) - 1).astype(np.int32)
-    is_open = np.isin(forest.root, edges.child, invert=True)
-    parents, first = np.unique(edges.parent, return_index=True)
-    opening = first[np.searchsorted(parents, forest.root[is_open])].astype(np.int32)
-    table = _losses_by_code(taxonomy, loss, root_edges)
-    return fast.ForestModel(
-        forest.above, forest.below, forest.root, column, opening, table, consistent
-    )
-
-
-def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
-    """l_e(t, u), (n_edges, 4, 4): from four labelings, in which every edge meets every code."""
-    edges = markov_edges(taxonomy.tree, root_edges)
-    odd = taxonomy.depth % 2 == 1
-    Y = np.array([np.zeros_like(odd), np.ones_like(odd), odd, ~odd]).astype(np.int8)
-    tables = edge_losses(taxonomy, sp.csr_array(Y), loss, root_edges)
-    out = np.zeros((edges.child.size, 4, 4))
-    for code, table in zip(edge_codes(Y, edges), tables, strict=True):
-        out[np.arange(code.size), code] = table
-    return out
-
-
 class _Ascent:
     """nu of all examples, in the columns of `hm3_fast`, and what was measured of it."""
+
+    sweeps: int  # over a block of a kernel matrix at each visit
 
     def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
         _, Y, cost, data = problem
         self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
         width = max(k, int(model.column.max(initial=-1)) + 1)
-        self.Z = np.zeros((len(Y), width))
+        self.Z = self.held = np.zeros((len(Y), width))  # held: what the weights are made of
         self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
         self.examples = fast.Examples(Y, cost, np.maximum(data.inputs.norm2, 0.0), self.Z)
         self.slacks = np.zeros((len(Y), STRETCHES.size))
         self.gaps, self.exact = np.zeros(len(Y)), np.zeros(len(Y))
         self.objective = self.dual = 0.0
         self.best, self.ratio = 0, EXPECTED
+        self.spent = 0.0  # nanoseconds, about
+        entries = data.matrix.nnz if data.linear else data.matrix.size
+        self.visit_work = entries / len(Y) * width + VISIT * model.below.size
         self.rng = np.random.default_rng(seed)
         self.live = np.flatnonzero(cost > 0)
 
@@ -168,11 +149,16 @@ class _Ascent:
         fast.expand(model.above, model.below, model.column, V, out)
         return out.reshape(len(V), -1)
 
-    def certify(self) -> float:
-        """Exact slacks, gaps and objectives; returns the duality gap."""
+    def certify(self, best: interior.Optimum | None = None) -> float:
+        """Exact slacks, gaps and objectives; returns the duality gap.
+
+        best : whose weights are measured, where they are not those of nu
+        """
         norm2, measured = self.measure(), self.gaps.sum()
+        norm2 = norm2 if best is None else float(np.square(best.M).sum())
         values = self.cost @ self.slacks + 0.5 * norm2 * np.square(STRETCHES)
-        self.dual = float(values[0]) - max(0.0, float(self.exact.sum()))
+        below = float(values[0]) - max(0.0, float(self.exact.sum()))
+        self.dual = below if best is None else best.dual
         self.best = int(np.argmin(values))
         self.objective = float(values[self.best])
         gap = self.objective - self.dual
@@ -181,6 +167,46 @@ class _Ascent:
         self.gaps[:] = self.exact
         return gap
 
+    def finish_work(self) -> float:
+        """What `finish` takes, in the unit of `spent`."""
+        n = self.live.size
+        f = self.coordinates.shape[1] if self.spent > CUBE * n**3 else n
+        return interior.work(n, self.Z.shape[1], min(f, self.data.matrix.shape[1]))
+
+    def finish(self, rounds: Rounds) -> None:
+        """Let the interior point method take over; what it finds stays if it is better.
+
+        Where costs are large its own weights may have a much smaller objective than those of its
+        multipliers, from which they hardly differ.
+        """
+        live, self.spent = self.live, -np.inf
+        squares = np.square(self.coordinates).sum(axis=1)
+        if not np.allclose(squares, self.examples.square[live], rtol=1e-5):
+            return  # a kernel matrix with negative eigenvalues
+        machine = machine_of(self.model, self.coordinates, self.Y[live], self.cost[live])
+        best = interior.minimise(machine, rounds, FINISH * rounds.tol)
+        gap = self.objective - self.dual
+        if best.primal - best.dual >= gap:
+            rounds.note(self.objective, gap)
+            return
+        self.Z[live] = machine.cost[:, None] * machine.truth - best.mean
+        self.renew()
+        gap = self.certify()
+        if gap > rounds.tol * abs(self.objective):
+            self.held = np.zeros_like(self.Z)
+            self.held[live] = interior.multipliers(machine, best)
+            self.renew()
+            gap = self.certify(best)
+        rounds.note(self.objective, gap)
+        if rounds.go_on():
+            self.held = self.Z
+            self.renew()
+
+    @cached_property
+    def coordinates(self) -> Values:
+        """Examples with costs, in few coordinates."""
+        raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
+
     def measure(self) -> float:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
 
@@ -188,14 +214,14 @@ class _Ascent:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
 
     def renew(self) -> None:
-        """Make anew, from nu, what steps have kept up to date."""
+        """Make anew, from `held`, what steps have kept up to date."""
 
     def weights(self, stretch: float) -> Any:
         return None
 
     def fitted(self, rounds: Rounds) -> Fitted:
         stretch = float(STRETCHES[self.best])
-        N, slack = self.expand(self.Z), self.slacks[:, self.best].copy()
+        N, slack = self.expand(self.held), self.slacks[:, self.best].copy()
         N *= stretch
         return Fitted(
             N, self.weights(stretch), slack, self.exact, self.objective, self.dual, rounds.n,
@@ -225,7 +251,11 @@ class _Linear(_Ascent):
         return norm2
 
     def renew(self) -> None:
-        self.V[:] = self.data.matrix.T @ self.Z
+        self.V[:] = self.data.matrix.T @ self.held
+
+    @cached_property
+    def coordinates(self) -> Values:
+        return coordinates(self.data.matrix[self.live].toarray().astype(np.float64))[0]
 
     def weights(self, stretch: float) -> Any:
         self.V *= stretch
@@ -246,9 +276,17 @@ class _Kernel(_Ascent):
             G = self.K[block]
             F = G @ self.N
             self.dual += fast.kernel_block(
-                block, limits[part], enough, SWEEPS, self.model, np.ascontiguousarray(G[:, block]),
-                self.examples, F, self.N, self.gaps, self.s, self.work,
+                block, limits[part], enough, self.sweeps, self.model,
+                np.ascontiguousarray(G[:, block]), self.examples, F, self.N, self.gaps, self.s,
+                self.work,
             )  # fmt: skip
+
+    def renew(self) -> None:
+        self.N[:] = self.held
+
+    @cached_property
+    def coordinates(self) -> Values:
+        return kernel_coordinates(self.K[np.ix_(self.live, self.live)])
 
     def measure(self) -> float:
         total = 0.0
@@ -268,6 +306,7 @@ def _pairwise(ascent: _Ascent, limit: int, tol: float, first: bool) -> None:
         early = first and turn < EARLY
         order = ascent.rng.permutation(_chosen(ascent) if turn % TURNS else ascent.live)
         ascent.visit(order, np.full(order.size, 1 if early else limit), ENOUGH)
+        ascent.spent += order.size * ascent.visit_work
         if ascent.ratio * ascent.gaps.sum() <= tol * ascent.dual:
             break
 

@@ -25,7 +25,6 @@ from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
 from linnaeus.solvers.markov.hm3_local import prepare_local
 from linnaeus.solvers.markov.hm3_rows import (
-    FLOOR,
     Certificate,
     Fitted,
     Source,
@@ -43,7 +42,6 @@ class EdgeOptions(NamedTuple):
     tol: float
     max_iter: int
     seed: int
-    floor: float  # objective of an edge below which the gap counts absolutely
 
 
 def solve(
@@ -75,7 +73,7 @@ def solve(
     tables = edge_losses(taxonomy, y, loss, root_edges, share)
     truth, n_edges = edge_codes(y, edges), edges.child.size
     blocks = local or [None] * n_edges
-    options = EdgeOptions(tol / 2, max_iter, seed, FLOOR / n_edges)
+    options = EdgeOptions(tol / 2, max_iter, seed)
 
     def solve_one(e: int) -> tuple[Values, Certificate, Rounds]:
         block, first = blocks[e], 2 if edges.parent[e] < 0 else 0

@@ -109,9 +109,8 @@ def local_weights(local: Sequence[Any], N: Array) -> list[Array | None]:
     ]
 
 
-def local_scores(local: Sequence[Any], weights: Sequence[Array | None]) -> Array:
+def local_scores(local: Sequence[Any], weights: Sequence[Array | None], n_rows: int) -> Array:
     """What local features add to the scores X W: (n, 4 n_edges)."""
-    n_rows = next(block.shape[0] for block in local if block is not None)
     parts = [
         np.zeros((n_rows, 4)) if v is None else np.asarray(sp.csr_array(block) @ v)
         for block, v in zip(local, weights, strict=True)

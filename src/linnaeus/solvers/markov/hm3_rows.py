@@ -34,7 +34,6 @@ Array = npt.NDArray[np.floating[Any]]
 
 BLOCK = 1 << 22  # numbers in a block of scores
 PASSES = 4  # over the examples between two certificates
-FLOOR = 0.1  # objective below which the gap counts absolutely
 COMPETITORS = ("all", "consistent")
 
 
@@ -133,9 +132,9 @@ def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
 
 def run(
     certify: Callable[[], Certificate], visit: Callable[[npt.NDArray[np.int64]], None], *,
-    tol: float, max_iter: int, seed: int, floor: float = FLOOR,
+    tol: float, max_iter: int, seed: int,
 ) -> tuple[Certificate, Rounds]:  # fmt: skip
-    """Certify and visit: in random order, until the gap is at most tol max(floor, |objective|).
+    """Certify and visit: in random order, until the gap is at most tol |objective|.
 
     After a first visit to all, examples whose gap is too small to matter wait for the next
     certificate.
@@ -144,7 +143,7 @@ def run(
         raise UserError(
             f"tol={tol}, max_iter={max_iter}: use positive numbers, such as 1e-3, 1000."
         )
-    rng, rounds, at = np.random.default_rng(seed), Rounds(max_iter, tol, floor=floor), certify()
+    rng, rounds, at = np.random.default_rng(seed), Rounds(max_iter, tol), certify()
     rounds.note(at.objective, at.gap)
     for _ in rounds:
         busy = np.flatnonzero(at.gaps > 0.5 * rounds.target / at.gaps.size)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor
+from linnaeus.solvers.numerics.rounds import relative
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int32]
@@ -81,7 +82,7 @@ def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
 
 
 def unit_scale(largest: float, what: str) -> float:
-    """A power of two by which features far from 1 are divided; else 1.
+    """A power of two by which features far from 1 are divided, one that can be squared; else 1.
 
     With x = scale x', w' = scale w and u' = scale^2 u, for multipliers u, the problem is the same,
     with scale^2 C.
@@ -91,7 +92,7 @@ def unit_scale(largest: float, what: str) -> float:
     if not np.isfinite(largest):
         raise UserError(f"{what} is {largest}. Replace it by a finite number.")
     exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, exponent - 1))
+    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, max(exponent - 1, -450)))
 
 
 def starts(room: Any) -> npt.NDArray[np.int64]:
@@ -131,9 +132,9 @@ class Solution(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The relative duality gap of all classes together: (P - D) / max(1, |P|)."""
+        """The relative duality gap of all classes together: (P - D) / |P|."""
         total = float(self.objective.sum())
-        return (total - float(self.dual.sum())) / max(1.0, abs(total))
+        return relative(total - float(self.dual.sum()), total)
 
 
 class Joint(NamedTuple):

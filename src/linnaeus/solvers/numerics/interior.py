@@ -19,17 +19,21 @@ P(v) - D(U) is a true certificate, whether or not v = -L'U holds exactly.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from linnaeus.execution import one_blas_thread
-from linnaeus.solvers.numerics.gram import Values
+from linnaeus.solvers.numerics.gram import DENSE, STEPS, Values
 from linnaeus.solvers.numerics.rounds import Rounds
 
 CLOSE = 0.995  # of the way to the boundary that a step may go
 PATIENCE = 10  # steps without a smaller gap, after which rounding hides the rest
+MOST = 3000  # unknowns of crossed functions
+LARGE = 1 << 26  # numbers in an array
+OVERHEAD = 1e6  # of a step
+RANK = 1e-12  # squares of singular values, by the largest, that are none
 
 
 class LargestOfLinear(Protocol):
@@ -190,3 +194,63 @@ def factorised(H: Values) -> Callable[[Values], Values]:
             return lambda b: scale * cho_solve(factor, scale * b)
         except np.linalg.LinAlgError:
             extra = max(10 * extra, 1e-15 * scale.size)
+
+
+# -- labels crossed with features -----------------------------------------------------------------
+
+
+class Crossed:
+    """Functions h_ik = h0_ik + u_ik'M x_i, where v is the matrix M, row by row.
+
+    cost : (n,);   base : (m, n);   u : (m, n, r) directions of labels;   X : (n, f)
+    """
+
+    def __init__(self, cost: Values, base: Values, u: Values, X: Values) -> None:
+        self.cost, self.base, self.u, self.X = cost, base, u, X
+        self.shape = u.shape[2], X.shape[1]
+        self.squares = np.einsum("if,ig->ifg", X, X).reshape(len(X), -1)
+
+    @property
+    def zero(self) -> Values:
+        """No weights."""
+        return np.zeros(self.shape[0] * self.shape[1])
+
+    def forward(self, v: Values) -> Values:
+        """u'M x of all."""
+        return np.asarray(np.einsum("kir,ir->ki", self.u, self.X @ v.reshape(self.shape).T))
+
+    def adjoint(self, U: Values) -> Values:
+        """The sum of U_ik u_ik x_i'."""
+        return np.asarray((np.einsum("ki,kir->ri", U, self.u) @ self.X).ravel())
+
+    def solver(self, d: Values) -> Callable[[Values], Values]:
+        """By Cholesky's factors of the matrix for all of M."""
+        r, f = self.shape
+        total = np.einsum("ki,kir->ir", d, self.u) / np.sqrt(d.sum(axis=0))[:, None]
+        weighted = self.u * d[:, :, None]
+        B: Any = np.matmul(weighted.transpose(1, 2, 0), self.u.transpose(1, 0, 2))
+        B -= total[:, :, None] * total[:, None, :]
+        H = (B.reshape(len(B), -1).T @ self.squares).reshape(r, r, f, f)
+        return factorised(np.ascontiguousarray(H.transpose(0, 2, 1, 3)).reshape(r * f, -1))
+
+
+def crossed_work(n: int, r: int, f: int) -> float:
+    """Nanoseconds, about, of one optimum; infinite where it is out of the question."""
+    if r * f > MOST or n * max(r, f) ** 2 > LARGE:
+        return float("inf")
+    return float(STEPS * (DENSE * (n * (r * f) ** 2 + (r * f) ** 3) + OVERHEAD))
+
+
+def coordinates(A: Values) -> tuple[Values, Values]:
+    """Rows with the same products in no more columns than rows, and the basis of those."""
+    if A.shape[1] <= A.shape[0]:
+        return A, np.eye(A.shape[1])
+    Q, R = np.linalg.qr(A.T)
+    return R.T, Q
+
+
+def kernel_coordinates(K: Any) -> Values:
+    """Rows whose products are those of a kernel matrix."""
+    values, vectors = np.linalg.eigh(np.asarray(K, dtype=np.float64))
+    kept = values > RANK * values[-1]
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

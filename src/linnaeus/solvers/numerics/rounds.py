@@ -21,7 +21,7 @@ import numpy as np
 
 from linnaeus.watching import FIT
 
-Record = dict[str, float]  # seconds, objective, gap; the gap is relative: (P - D) / max(1, |P|)
+Record = dict[str, float]  # seconds, objective, gap; the gap is relative, (P - D) / |P|
 
 
 class Rounds:
@@ -88,7 +88,14 @@ class Rounds:
 
 def record(seconds: float, objective: float, gap: float) -> Record:
     """An entry of a trace from P and P - D."""
-    return {"seconds": seconds, "objective": objective, "gap": gap / max(1.0, abs(objective))}
+    return {"seconds": seconds, "objective": objective, "gap": relative(gap, objective)}
+
+
+def relative(gap: float, objective: float) -> float:
+    """The gap P - D as a part of |P|, whatever the scale of the problem; 0 where there is none."""
+    if gap == 0.0:
+        return 0.0
+    return gap / abs(objective) if objective else math.copysign(math.inf, gap)
 
 
 def joined_traces(traces: Sequence[list[Record]], seconds: float | None = None) -> list[Record]:
@@ -105,5 +112,5 @@ def joined_traces(traces: Sequence[list[Record]], seconds: float | None = None) 
 
 def _values(entry: Record) -> tuple[float, float, float]:
     """Seconds, P and P - D."""
-    size = max(1.0, abs(entry["objective"]))
-    return entry["seconds"], entry["objective"], entry["gap"] * size
+    size = abs(entry["objective"])
+    return entry["seconds"], entry["objective"], entry["gap"] * size if size else 0.0

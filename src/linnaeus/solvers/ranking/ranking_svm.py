@@ -48,6 +48,7 @@ RESPITE = 0.8  # part of its time after which the interior point method may come
 LAST = 20.0  # what it may take, by the passes made, when they run out
 POLISH = 1e-6  # the largest relative gap that it is content with
 TRACES = (1e-5, 1e-7, 1e-9, 0.0)  # parts of the cost that may be traces of it
+GENERATIONS = 30  # of pairs that weights found beside the multipliers violate
 SWEEPS = 5  # over the pairs of an example, with a slack for each
 
 
@@ -153,7 +154,8 @@ class Descent:
             self.certify()
             if self.rounds.done:
                 return
-        while self.rounds.go_on() and self.problem.cost.size:
+        still = self.problem.cost.size == 0
+        while self.rounds.go_on() and not still:
             self.full_pass()
             gap = float(self.sums[fast.GAP])
             if self.spent > self._polish_time():
@@ -163,7 +165,7 @@ class Descent:
                 still = self.sums[fast.MOVED] == 0 and (self.seen == self.n_full).all()
                 self.certify()
                 if still:
-                    return
+                    break
             else:
                 self.record()
             if self.rounds.done:
@@ -172,8 +174,9 @@ class Descent:
                 self.short_pass()
                 if self.sums[fast.GAP] <= FALL * gap:
                     break
-        self.certify()
-        if not self.rounds.done and LAST * self.spent > self._polish_time():
+        if not still:
+            self.certify()
+        if not self.rounds.done and (still or LAST * self.spent > self._polish_time()):
             self.polish()
 
     def _is_done(self, factor: float = 1.0) -> bool:
@@ -210,25 +213,69 @@ class Descent:
         return interior.work(self.setting, int(self.lists.size.sum()))
 
     def polish(self) -> bool:
-        """Make the dual optimal over all pairs found so far; whether there are new ones."""
+        """Make the dual optimal over all pairs found so far; whether there are new ones.
+
+        Where the costs are so large that rounding of the multipliers hides the weights, those that
+        the interior point method has found beside them are the answer; pairs that they violate
+        come in until there are none.
+        """
         if self.space is None:
             self.space = interior.Space(self.setting)
-        q = self.setting.shape[1]
         row, at = ranking_svm_pairs.listed(self.lists)
-        code = self.lists.y[at].astype(np.int64) * q + self.lists.z[at]
-        before, shape = self.pool.nnz, self.pool.shape
-        self.pool = self.pool + sp.csr_array((np.ones(row.size), (row, code)), shape)
-        row = np.repeat(np.arange(shape[0]), np.diff(self.pool.indptr))
-        y, z = np.divmod(self.pool.indices.astype(np.int64), q)
-        pairs = interior.Pairs(row, y, z, self.setting.losses.loss.pairs(y, z))
-        a = self.space.optimum(pairs, min(POLISH, 0.1 * self.rounds.tol))
+        new = self._take_in(row, self.lists.y[at], self.lists.z[at])
+        if self._take_in_violated() + self.pool.nnz == 0:
+            return False
+        best = self._optimum()
         for part in TRACES:
-            kept = np.where(a > part * self.problem.cost[row], a, 0.0)
-            self.restart(sp.csr_array((kept, self.pool.indices, self.pool.indptr), shape))
+            self._restart_at(best.a, part)
             self.certify()
             if self.rounds.done:
+                return new
+        for _ in range(GENERATIONS if self.problem.K.size == 0 else 0):
+            self._certify_apart(best)
+            if self.rounds.done or not self._take_in_violated():
                 break
+            best = self._optimum()
+        if not self.rounds.done:
+            self._restart_at(best.a, 0.0)
+        return new
+
+    def _take_in(self, row: Numbers, y: Numbers, z: Numbers) -> bool:
+        """Let pairs into the pool; whether there were new ones."""
+        before, code = self.pool.nnz, y.astype(np.int64) * self.setting.shape[1] + z
+        self.pool = self.pool + sp.csr_array((np.ones(row.size), (row, code)), self.pool.shape)
         return bool(self.pool.nnz > before)
+
+    def _take_in_violated(self) -> bool:
+        """The same of the pairs that each example violates most; where all count, of all."""
+        if self.setting.box:
+            return self._take_in(*ranking_svm_pairs.violated(self.setting, self.W))
+        over = np.flatnonzero(self.slack > 0.0)
+        return self._take_in(over, *self.pair[over].T)
+
+    def _optimum(self) -> interior.Polished:
+        """The optimum over the pairs in the pool."""
+        assert self.space is not None
+        row = np.repeat(np.arange(self.pool.shape[0]), np.diff(self.pool.indptr))
+        y, z = np.divmod(self.pool.indices.astype(np.int64), self.setting.shape[1])
+        pairs = interior.Pairs(row, y, z, self.setting.losses.loss.pairs(y, z))
+        return self.space.optimum(pairs, min(POLISH, 0.1 * self.rounds.tol))
+
+    def _restart_at(self, a: Values, part: float) -> None:
+        """Begin again with the multipliers of the pool, but for traces of the cost."""
+        row = np.repeat(np.arange(self.pool.shape[0]), np.diff(self.pool.indptr))
+        kept = np.where(a > part * self.problem.cost[row], a, 0.0)
+        self.restart(sp.csr_array((kept, self.pool.indices, self.pool.indptr), self.pool.shape))
+
+    def _certify_apart(self, best: interior.Polished) -> None:
+        """The certificate of weights that were found beside the multipliers."""
+        dual = best.dual if best.dual > 0.0 else 0.0  # that of no multipliers, or rounding wins
+        self._restart_at(best.a if dual > 0.0 else np.zeros_like(best.a), 0.0)
+        self.W[:] = best.W
+        self._visit(np.arange(self.problem.cost.size), settling=False)
+        self.sums[fast.NORM] = float(np.square(self.W, dtype=np.float64).sum())
+        self.sums[fast.GAP] = self.objective - dual
+        self.record()
 
     def restart(self, a: sp.csr_array) -> None:
         """Begin again with other multipliers, (n, n_classes^2)."""

@@ -215,6 +215,28 @@ def rounding(setting: Setting) -> Values:
     return floor
 
 
+def violated(setting: Setting, W: Any) -> tuple[Numbers, Numbers, Numbers]:
+    """All pairs with H > 0, (example, label, class), at the weights or scores of `fast`."""
+    problem, (_, q, d, s) = setting.problem, setting.shape
+    n, L = (
+        problem.cost.size,
+        sp.csr_array((problem.L.value, problem.L.node, problem.L.begin), (q, s)),
+    )
+    if problem.K.size:
+        scores = W.T
+    else:
+        indices = problem.indices.view(np.int32)
+        scores = sp.csr_array((problem.data, indices, problem.indptr), (n, d)) @ W
+    F = np.asarray(L @ scores.T.astype(np.float64)).T
+    row, y = np.repeat(np.arange(n), np.diff(problem.y_begin)), problem.y.astype(np.int64)
+    loss, rival = setting.losses.loss.rows(y), F[row] - F[row, y][:, None]
+    over = (loss + rival if problem.margin else 1.0 + rival) > 0.0
+    is_label = np.zeros((n, q), dtype=bool)
+    is_label[row, y] = True
+    at, z = np.nonzero(over & ~is_label[row])
+    return row[at], y[at], z
+
+
 def make_room(lists: fast.Lists) -> fast.Lists:
     """Twice the room for the examples that want more."""
     wider: fast.Lists = examples.with_more_room(lists, ("y", "z", "loss", "a"))

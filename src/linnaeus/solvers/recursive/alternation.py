@@ -40,6 +40,7 @@ from linnaeus.solvers.numerics.rounds import Record, Rounds
 
 LATER = 6  # rounds that given weights are ahead: leaves are solved as closely as if these had been
 MEMORY = 4  # rounds remembered to speed the internal nodes up
+BLOCK = 1 << 20  # numbers in a block of means
 
 Parts = list[tuple[Any, FloatArray]]  # columns and rows of blocks of leaves
 
@@ -272,7 +273,7 @@ class Alternation:
         return P, D
 
     def _mean_norms(self, W: FloatArray) -> FloatArray:
-        """||m_n||^2 of every leaf, from the inner products of the internal nodes near it."""
+        """||m_n||^2 of every leaf, from the internal nodes near it."""
         if not W.size:
             return np.zeros(self.structure.S.size)
         mix = self.structure.mix
@@ -281,7 +282,9 @@ class Alternation:
             out = np.zeros(mix.shape[0])
             out[np.diff(mix.indptr) == 1] = mix.data**2 * norms[mix.indices]
             return out
-        return np.asarray((mix @ (W @ W.T) * mix.toarray()).sum(axis=1))
+        step = max(1, BLOCK // W.shape[1])
+        parts = (mix[i : i + step] @ W for i in range(0, mix.shape[0], step))
+        return np.concatenate([np.einsum("ij,ij->i", M, M) for M in parts])
 
 
 def joint_answer(

@@ -38,7 +38,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, elimination, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
-from linnaeus.solvers.numerics.rounds import Record, Rounds
+from linnaeus.solvers.numerics.rounds import Record, Rounds, relative
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
 
@@ -142,9 +142,8 @@ def solve(
         n_passes += run.rounds.n
     dual = -np.inf
     for entry in run.rounds.trace:  # no bound is worse than one before
-        size = max(1.0, entry["objective"])
-        dual = min(max(dual, entry["objective"] - entry["gap"] * size), entry["objective"])
-        entry["gap"] = (entry["objective"] - dual) / size
+        dual = min(max(dual, entry["objective"] * (1.0 - entry["gap"])), entry["objective"])
+        entry["gap"] = relative(entry["objective"] - dual, entry["objective"])
     W_T, W_I = (np.ascontiguousarray(W.T) for W in (run.W[:, -K:], run.W[:, :-K]))
     return TreeAnswer(W_T, W_I, run.objective, dual, n_passes, run.rounds.trace)
 

@@ -50,6 +50,7 @@ FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
 SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
 DENSE = 2000  # internal nodes of a graph that is no tree
+NUMBERS = 1 << 24  # its classes times internal nodes
 
 
 def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
@@ -57,7 +58,7 @@ def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | Non
     forest = forest_of(reduced)
     if forest is not None:
         upward = _tree_factor(forest)
-    elif reduced.shape[0] <= DENSE:
+    elif reduced.shape[0] <= DENSE and mix.shape[0] * mix.shape[1] <= NUMBERS:
         upward = _dense_factor(reduced)
     else:
         return None
