@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class Net(NamedTuple):
@@ -64,7 +64,7 @@ class SearchWork(NamedTuple):
     trial: np.ndarray  # (n_nodes,) int8
 
 
-@loop
+@part
 def code_of(net, e, y):
     """The code of hyperedge e under labels y."""
     code = 0
@@ -73,7 +73,7 @@ def code_of(net, e, y):
     return code
 
 
-@loop
+@part
 def score_of(net, h, y):
     """sum_e h[e, y_e]."""
     total = 0.0
@@ -85,7 +85,7 @@ def score_of(net, h, y):
 # -- junction tree ------------------------------------------------------------------------------
 
 
-@loop
+@part
 def collect(net, cliques, h, work):
     """Fill the tables and send all messages up."""
     T, up = work.T, work.up
@@ -106,7 +106,7 @@ def collect(net, cliques, h, work):
                 T[there + x] += up[at + cliques.up[by + x]]
 
 
-@loop
+@part
 def junction(net, cliques, h, work, y):
     """Write the best labels into y and return their score."""
     collect(net, cliques, h, work)
@@ -119,7 +119,7 @@ def junction(net, cliques, h, work, y):
     return score_of(net, h, y)
 
 
-@loop
+@part
 def max_marginals(net, cliques, h, work, down, out):
     """out[v] = best score with v on minus best score with v off.
 
@@ -149,7 +149,7 @@ def max_marginals(net, cliques, h, work, down, out):
 # -- messages -----------------------------------------------------------------------------------
 
 
-@loop
+@part
 def entry(net, e, x, h, work, without):
     """f of the code x of hyperedge e, without the term of one position."""
     a, z = net.ptr[e], net.ptr[e + 1]
@@ -160,7 +160,7 @@ def entry(net, e, x, h, work, without):
     return value
 
 
-@loop
+@part
 def send(net, e, position, h, work, damping):
     """Renew one message; return by how much it changed."""
     off, on = -np.inf, -np.inf
@@ -178,7 +178,7 @@ def send(net, e, position, h, work, damping):
     return abs(change)
 
 
-@loop
+@part
 def send_round(net, schedule, k, h, work, damping):
     """All messages of a round: up, then down; return the largest change."""
     change = 0.0
@@ -197,7 +197,7 @@ def send_round(net, schedule, k, h, work, damping):
     return change
 
 
-@loop
+@part
 def decode(net, schedule, k, h, work, y):
     """Labels by the signs of b; along a tree by the best code given the upper node."""
     for v in range(y.size):
@@ -216,7 +216,7 @@ def decode(net, schedule, k, h, work, y):
                 y[net.nodes[j]] = (code >> (z - 1 - j)) & 1
 
 
-@loop
+@part
 def messages(net, schedule, h, work, y):
     """Write the best labels decoded in any round into y and return their score."""
     for v in range(y.size):
@@ -239,7 +239,7 @@ def messages(net, schedule, h, work, y):
     return best
 
 
-@loop
+@part
 def find(net, cliques, schedule, h, work, y):
     """The best labels y of one row that the method finds; returns their score."""
     if cliques.parent.size > 0:
@@ -247,7 +247,7 @@ def find(net, cliques, schedule, h, work, y):
     return messages(net, schedule, h, work, y)
 
 
-@loop
+@part
 def penalise(net, forbidden, h):
     """Lower the entries that are forbidden below anything that the others can make up for."""
     if forbidden.size == 0:

@@ -101,53 +101,34 @@ def longest_depth(parent_ptr, parents, depth):
 
 
 @loop
-def _climb(v, parent_ptr, parents, seen, found):
-    """Write v and everything above it into `found`; return how many there are."""
-    found[0] = v
-    seen[v] = v
-    n = 1
-    i = 0
-    while i < n:
-        for e in range(parent_ptr[found[i]], parent_ptr[found[i] + 1]):
-            p = parents[e]
-            if seen[p] != v:
-                seen[p] = v
-                found[n] = p
-                n += 1
-        i += 1
-    return n
-
-
-@loop
-def count_ancestors(starts, parent_ptr, parents, seen, found, ptr):
-    """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
+def list_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
+    """Count the ancestors of each node of `starts`, itself included, and list them ascending.
 
     starts : (m,) int32  the nodes to climb from, each once
     seen   : (n,) int32  work space, -1 everywhere
     found  : (n,) int32  work space
-    ptr    : (m + 1,) int64  result
+    ptr    : (m + 1,) int64  result: where each list starts
+    ancestors : (ptr[m],) int32  result; if it is empty, they are counted only
     """
     ptr[0] = 0
     for s in range(starts.size):
-        ptr[s + 1] = ptr[s] + _climb(starts[s], parent_ptr, parents, seen, found)
-
-
-@loop
-def fill_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
-    """Write the ancestors of each node of `starts`, itself included and in ascending order.
-
-    seen      : (n,) int32  work space, -1 everywhere
-    found     : (n,) int32  work space
-    ptr       : (m + 1,) int64  from `count_ancestors`
-    ancestors : (ptr[m],) int32  result
-    """
-    for s in range(starts.size):
-        n = _climb(starts[s], parent_ptr, parents, seen, found)
+        v = found[0] = starts[s]
+        seen[v] = v
+        n, i = 1, 0
+        while i < n:
+            for e in range(parent_ptr[found[i]], parent_ptr[found[i] + 1]):
+                p = parents[e]
+                if seen[p] != v:
+                    seen[p] = v
+                    found[n] = p
+                    n += 1
+            i += 1
         first = ptr[s]
-        for i in range(n):  # the nodes above a tree's node come in descending order: none moves
-            v = found[n - 1 - i]
+        ptr[s + 1] = first + n
+        for i in range(n if ancestors.size > 0 else 0):
+            u = found[n - 1 - i]  # those above a tree's node come in descending order: none moves
             at = first + i
-            while at > first and ancestors[at - 1] > v:
+            while at > first and ancestors[at - 1] > u:
                 ancestors[at] = ancestors[at - 1]
                 at -= 1
-            ancestors[at] = v
+            ancestors[at] = u
