@@ -1,10 +1,11 @@
 """Numerical loops: compiled by Numba on first use, and kept on disk by their content.
 
-``@loop`` marks a function of a ``*_fast.py`` file, ``@part`` one that only loops call. What the compiler makes of it is kept in a
-folder whose name is a digest of everything that it depends on: the text of *all* ``*_fast.py``
-files (a loop contains the loops that it calls, in whatever file), the versions of Numba, llvmlite,
-NumPy and Python, the processor, and the settings of the compiler. A folder is thus never stale,
-and may be copied anywhere. It lies in ``LINNAEUS_CACHE_DIR``, or in the user's cache folder.
+``@loop`` marks a function of a ``*_fast.py`` file, ``@part`` one that only loops call. What the
+compiler makes of it is kept in a folder whose name is a digest of everything that it depends on:
+the text of *all* ``*_fast.py`` files (a loop contains the loops that it calls, in whatever file),
+the versions of Numba, llvmlite, NumPy and Python, the processor, and the settings of the compiler.
+A folder is thus never stale, and may be copied anywhere. It lies in ``LINNAEUS_CACHE_DIR``, or in
+the user's cache folder.
 
 Nothing here makes a call fail: where nothing can be read or written, loops are compiled in memory.
 A kept loop is a pickle of Numba's, which may run code when it is read. So a folder is used only if
@@ -33,15 +34,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
 import numpy as np
-from llvmlite import binding
-from numba.core import event
 
 PREFIX, SUFFIX = "loops-", ".loop"
 DAY = 86_400.0
@@ -66,6 +63,9 @@ def loop(function: Any = None, *, allocates: bool = False, **options: Any) -> An
     """
     if function is None:
         return partial(loop, allocates=allocates, **options)
+    import numba
+
+    _without_collection()
     made = numba.njit(_nrt=allocates, **OPTIONS, **options)(function)
     if made is not function:
         name = f"{function.__module__}.{function.__qualname__}".removeprefix("linnaeus.")
@@ -90,34 +90,43 @@ def _refuse(name: str, *_: Any, **__: Any) -> None:
     raise TypeError(f"{name} is a part of other loops; call its `py_func`, or mark it as a loop.")
 
 
-def exact(function: Any, n_steps: int, *arguments: Any) -> Any:
-    """Run a loop over whole numbers, which calls no other: by the interpreter if that is quicker.
+class whole:
+    """Mark a loop over whole numbers, which calls no other: small work is left to the interpreter.
 
-    n_steps : about how many there are; the result is the same
+    Its first argument is about how many steps there are; the result is the same. So Numba, which
+    takes most of a second to import, is loaded for large work only.
     """
-    plain = n_steps <= SMALL and not getattr(function, "signatures", ())
-    return getattr(function, "py_func", function)(*arguments) if plain else function(*arguments)
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.made = function, None
+
+    def __call__(self, n_steps: int, *arguments: Any) -> Any:
+        if self.made is None and n_steps <= SMALL:
+            return self.function(*arguments)
+        self.made = self.made or loop(self.function)
+        return self.made(*arguments)
 
 
-class _Pause(event.Listener):
-    """No garbage collection while one of our loops is compiled: it would find nothing."""
+@cache
+def _without_collection() -> None:
+    """No garbage collection while loops are compiled: it would find next to nothing."""
+    from numba.core import event
 
-    def __init__(self) -> None:
-        self._depth, self._enabled = 0, False
+    class Pause(event.Listener):  # type: ignore[misc]
+        depth, enabled = 0, False
 
-    def on_start(self, event: Any) -> None:
-        if self._depth == 0:
-            self._enabled = gc.isenabled()
-            gc.disable()
-        self._depth += 1
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.enabled = gc.isenabled()
+                gc.disable()
+            self.depth += 1
 
-    def on_end(self, event: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0 and self._enabled:
-            gc.enable()
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0 and self.enabled:
+                gc.enable()
 
-
-event.register("numba:compile", _Pause())
+    event.register("numba:compile", Pause())
 
 
 def folder() -> Path | None:
@@ -175,6 +184,10 @@ def _stamp(path: str | Path) -> tuple[int, int] | None:
 
 def _machine() -> list[object]:
     """Versions, processor, options and settings."""
+    import llvmlite
+    import numba
+    from llvmlite import binding
+
     features = ""
     with suppress(RuntimeError):  # some systems cannot tell
         features = binding.get_host_cpu_features().flatten()
@@ -388,6 +401,8 @@ _warned = False
 
 def _warn_of_numba(error: Exception) -> None:
     global _warned
+    import numba
+
     if not _warned:
         _warned = True
         with suppress(Warning):  # where warnings are errors, this one is not

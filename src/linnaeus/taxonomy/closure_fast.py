@@ -1,18 +1,19 @@
 # mypy: ignore-errors
 """Orders, depths and ancestor sets of a directed acyclic graph, in one pass each.
 
-Nodes are numbers; a graph is two CSR lists, the children and the parents of every node. Once
-nodes are numbered parents first, depth and ancestors of v follow from those of its parents:
+Give each loop first about how many steps it takes (`compiled.whole`). Nodes are numbers; a graph
+is two CSR lists, the children and the parents of every node. Once nodes are numbered parents first,
+depth and ancestors of v follow from those of its parents:
 
     depth(v) = 1 + max_p depth(p),      anc(v) = {v} + union_p anc(p),      p parent of v.
 """
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import whole
 
 
-@loop
+@whole
 def group(rows, values, next_slot, out):
     """Put each value into the list of its row.
 
@@ -25,7 +26,7 @@ def group(rows, values, next_slot, out):
         next_slot[rows[e]] += 1
 
 
-@loop
+@whole
 def transpose(ptr, values, next_slot, out):
     """From the lists ``row -> values`` to the lists ``value -> rows``, each ascending.
 
@@ -40,7 +41,7 @@ def transpose(ptr, values, next_slot, out):
             next_slot[v] += 1
 
 
-@loop
+@whole
 def topological_order(child_ptr, children, n_waiting, heap, order):
     """Place parents first; among the nodes that may come next, the lowest number first.
 
@@ -85,7 +86,7 @@ def topological_order(child_ptr, children, n_waiting, heap, order):
     return placed
 
 
-@loop
+@whole
 def longest_depth(parent_ptr, parents, depth):
     """Write the number of edges on the longest way down to each node into `depth`.
 
@@ -100,7 +101,7 @@ def longest_depth(parent_ptr, parents, depth):
         depth[v] = deepest + 1
 
 
-@loop
+@whole
 def list_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
     """Count the ancestors of each node of `starts`, itself included, and list them ascending.
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.compiled import exact
 from linnaeus.taxonomy import closure_fast
 
 PtrArray = npt.NDArray[np.int64]
@@ -72,7 +70,7 @@ def pointers(n: int, rows: IntArray) -> PtrArray:
 def child_lists(n: int, parent: IntArray, child: IntArray) -> tuple[PtrArray, IntArray]:
     """The children of each node, in the order of the edges."""
     ptr, children = pointers(n, parent), np.empty(child.size, dtype=np.int32)
-    exact(closure_fast.group, child.size, parent, child, ptr[:-1].copy(), children)
+    closure_fast.group(child.size, parent, child, ptr[:-1].copy(), children)
     return ptr, children
 
 
@@ -84,16 +82,15 @@ def build(n: int, parent: IntArray, child: IntArray) -> Dag:
     child_ptr, unsorted = child_lists(n, parent, child)
     parent_ptr, n_steps = pointers(n, child), n + child.size
     parents, children = np.empty_like(unsorted), np.empty_like(unsorted)
-    transpose = partial(exact, closure_fast.transpose, n_steps)
-    transpose(child_ptr, unsorted, parent_ptr[:-1].copy(), parents)
-    transpose(parent_ptr, parents, child_ptr[:-1].copy(), children)
+    closure_fast.transpose(n_steps, child_ptr, unsorted, parent_ptr[:-1].copy(), parents)
+    closure_fast.transpose(n_steps, parent_ptr, parents, child_ptr[:-1].copy(), children)
     row = np.repeat(np.arange(n, dtype=np.int32), np.diff(parent_ptr))
     new = np.ones(parents.size, dtype=bool)
     new[1:] = (parents[1:] != parents[:-1]) | (row[1:] != row[:-1])
     if not new.all():
         return build(n, parents[new], row[new])
     depth = np.zeros(n, dtype=np.int32)
-    exact(closure_fast.longest_depth, n_steps, parent_ptr, parents, depth)
+    closure_fast.longest_depth(n_steps, parent_ptr, parents, depth)
     dag = Dag(parent_ptr, parents, child_ptr, children, depth)
     freeze(*dag)
     return dag
@@ -112,7 +109,7 @@ def parents_first(n: int, parent: IntArray, child: IntArray) -> IntArray:
     n_waiting = np.bincount(child, minlength=n).astype(np.int32)
     heap = np.empty(n, dtype=np.int32)
     work = (child_ptr, children, n_waiting, heap, order)
-    return order[: exact(closure_fast.topological_order, 8 * n + child.size, *work)]
+    return order[: closure_fast.topological_order(8 * n + child.size, *work)]
 
 
 def find_cycle(n: int, parent: IntArray, child: IntArray) -> list[int]:
@@ -142,7 +139,7 @@ def ancestor_lists(dag: Dag, starts: IntArray | None = None) -> Ancestors:
     n_steps = starts.size * (1 + int(dag.depth.max(initial=0)))  # about: of a tree
     for _ in range(2):
         work = (dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
-        exact(closure_fast.list_ancestors, n_steps, starts, *work)
+        closure_fast.list_ancestors(n_steps, starts, *work)
         if not nodes.size:
             nodes, n_steps = np.empty(int(ptr[-1]), dtype=np.int32), int(ptr[-1])
         seen[:] = -1
