@@ -98,7 +98,8 @@ class whole:
     """
 
     def __init__(self, function: Any) -> None:
-        self.function, self.made = function, None
+        self.function = function
+        self.made: Any = None
 
     def __call__(self, n_steps: int, *arguments: Any) -> Any:
         if self.made is None and n_steps <= SMALL:
