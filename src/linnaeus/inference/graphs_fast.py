@@ -281,4 +281,5 @@ def difference_rows(net, cliques, schedule, forbidden, H, work, down, y, out):
             max_marginals(net, cliques, H[i], work, down, out[i])
         else:
             messages(net, schedule, H[i], work, y)
-            out[i] = work.b
+            for v in range(out.shape[1]):
+                out[i, v] = work.b[v]
