@@ -172,7 +172,7 @@ def margins(above, below, root, s, consistent, up, down, margin):
     """
     climb(above, below, s, consistent, up)
     for r in root:
-        down[r] = up[r]
+        down[r, 0], down[r, 1] = up[r, 0], up[r, 1]
         margin[r] = up[r, 1] - up[r, 0]
     for e in range(below.size):
         p, c = above[e], below[e]
