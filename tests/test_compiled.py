@@ -13,11 +13,13 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 import linnaeus
-from linnaeus import compiled
+from linnaeus import Taxonomy, compiled
 from linnaeus.cli import output
+from linnaeus.taxonomy import closure_fast
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs the compiler")
 PACKAGE = Path(linnaeus.__file__).parent
@@ -128,8 +130,11 @@ def test_without_a_place_to_write_to_loops_are_compiled_in_memory(package, cache
 def test_the_library_works_on_a_read_only_installation_without_a_home():
     code = """
 import json
-from linnaeus import Taxonomy
-value = len(Taxonomy.from_edges([("a", "b")]))
+import numpy as np
+from linnaeus.taxonomy.closure_fast import longest_depth
+depth = np.zeros(2, dtype=np.int32)
+longest_depth(10**9, np.array([0, 0, 1]), np.array([0], dtype=np.int32), depth)
+value = int(depth[1]) + 1
 """
     answer, err = run(PACKAGE.parent, "/dev/null/loops", code, HOME="/nonexistent")
     assert answer[0] == 2 and answer[1] > 0 and answer[3] == [] and err == ""
@@ -353,3 +358,31 @@ def test_named_tuples_with_other_fields_are_other_signatures():
     )
     assert compiled._described(one) != compiled._described(other)
     assert compiled._described(one) == compiled._described(one)
+
+
+def test_a_part_of_loops_is_not_for_python():
+    def half(x):
+        return x / 2
+
+    made = compiled.part(half)
+    assert (made.py_func if made is not half else made)(3.0) == 1.5
+    if made is not half:
+        with pytest.raises(TypeError, match="half is a part of other loops"):
+            made(3.0)
+
+
+def test_small_work_is_not_compiled_and_gives_the_same():
+    edges = [(f"n{(3 * v) // 7}", f"n{v + 1}") for v in range(300)]
+    starts = np.arange(301, dtype=np.int32)
+    found = []
+    for made in (None, True):  # by the interpreter, then by the compiler
+        dag = Taxonomy.from_edges(edges).dag
+        work = np.full(301, -1, dtype=np.int32), np.empty(301, dtype=np.int32)
+        ptr, depth = np.zeros(302, dtype=np.int64), np.empty(301, dtype=np.int32)
+        n_steps = compiled.SMALL + 1 if made else 1
+        closure_fast.longest_depth(n_steps, dag.parent_ptr, dag.parents, depth)
+        none = np.empty(0, dtype=np.int32)
+        closure_fast.list_ancestors(n_steps, starts, dag.parent_ptr, dag.parents, *work, ptr, none)
+        found.append((depth, ptr))
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)

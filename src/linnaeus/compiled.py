@@ -1,21 +1,28 @@
 """Numerical loops: compiled by Numba on first use, and kept on disk by their content.
 
-``@loop`` marks a function of a ``*_fast.py`` file. What the compiler makes of it is kept in a
-folder whose name is a digest of everything that it depends on: the text of *all* ``*_fast.py``
-files (a loop contains the loops that it calls, in whatever file), the versions of Numba, llvmlite,
-NumPy and Python, the processor, and the settings of the compiler. A folder is thus never stale,
-and may be copied anywhere. It lies in ``LINNAEUS_CACHE_DIR``, or in the user's cache folder.
+``@loop`` marks a function of a ``*_fast.py`` file, ``@part`` one that only loops call. What the
+compiler makes of it is kept in a folder whose name is a digest of everything that it depends on:
+the text of *all* ``*_fast.py`` files (a loop contains the loops that it calls, in whatever file),
+the versions of Numba, llvmlite, NumPy and Python, the processor, and the settings of the compiler.
+A folder is thus never stale, and may be copied anywhere. It lies in ``LINNAEUS_CACHE_DIR``, or in
+the user's cache folder.
 
 Nothing here makes a call fail: where nothing can be read or written, loops are compiled in memory.
 A kept loop is a pickle of Numba's, which may run code when it is read. So a folder is used only if
 it belongs to this user or to root and others may not write to it; what is damaged is ignored.
 
 Numba has no public way to choose where compiled code is kept. All that is private to it is used in
-`_Kept`: the attribute `_cache` of a compiled function, and how a result is taken apart and rebuilt.
+`_Kept`: the attribute `_cache` of a compiled function, and how a result is taken apart and rebuilt;
+and in `part`, so that a function without an entry from Python cannot be called from there.
+
+A first fit is mostly compiling, so loops leave out what they do not need: counting of references
+(but where they allocate), entries from C and, for parts, from Python, and Python's garbage
+collection in the meantime. Keep to loops over numbers: ``a[:] = b`` takes seconds to compile.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
@@ -27,19 +34,17 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
 import numpy as np
-from llvmlite import binding
 
 PREFIX, SUFFIX = "loops-", ".loop"
 DAY = 86_400.0
 KEPT_DAYS = 30  # a folder that nobody has used for so long is removed
-OPTIONS = {"nogil": True}  # of every loop: the interpreter's lock is free while it runs
+OPTIONS = {"nogil": True, "no_cfunc_wrapper": True}  # the interpreter's lock is free meanwhile
+SMALL = 10_000  # steps that the interpreter makes in less time than the compiler needs
 SETTINGS = (  # of Numba: what changes the code that it makes
     "BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
     "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML",
@@ -50,20 +55,79 @@ _PACKAGE = Path(__file__).parent
 _log = logging.getLogger("linnaeus.compiled")
 
 
-def loop(function: Any = None, **options: Any) -> Any:
+def loop(function: Any = None, *, allocates: bool = False, **options: Any) -> Any:
     """Compile a function on first use, and keep the result.
 
+    allocates : whether it makes arrays of its own
     options : more of `numba.njit`; with NUMBA_DISABLE_JIT=1 the function stays as it is
     """
     if function is None:
-        return partial(loop, **options)
-    made = numba.njit(**OPTIONS, **options)(function)
+        return partial(loop, allocates=allocates, **options)
+    import numba
+
+    _without_collection()
+    made = numba.njit(_nrt=allocates, **OPTIONS, **options)(function)
     if made is not function:
         name = f"{function.__module__}.{function.__qualname__}".removeprefix("linnaeus.")
         LOOPS[name] = made
         _store.watch(function.__code__.co_filename)
         _attach(made, _Kept(name))
     return made
+
+
+def part(function: Any = None, **options: Any) -> Any:
+    """The same for a function that only loops call: it has no entry from Python."""
+    if function is None:
+        return partial(part, **options)
+    made = loop(function, no_cpython_wrapper=True, **options)
+    if made is not function:
+        made._insert = lambda *_, **__: None
+        made._compile_for_args = partial(_refuse, function.__name__)
+    return made
+
+
+def _refuse(name: str, *_: Any, **__: Any) -> None:
+    raise TypeError(f"{name} is a part of other loops; call its `py_func`, or mark it as a loop.")
+
+
+class whole:
+    """Mark a loop over whole numbers, which calls no other: small work is left to the interpreter.
+
+    Its first argument is about how many steps there are; the result is the same. So Numba, which
+    takes most of a second to import, is loaded for large work only.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.made: Any = None
+
+    def __call__(self, n_steps: int, *arguments: Any) -> Any:
+        if self.made is None and n_steps <= SMALL:
+            return self.function(*arguments)
+        self.made = self.made or loop(self.function)
+        return self.made(*arguments)
+
+
+@cache
+def _without_collection() -> None:
+    """No garbage collection while loops are compiled: it would find next to nothing."""
+    from numba.core import event
+
+    class Pause(event.Listener):  # type: ignore[misc]
+        depth, enabled = 0, False
+
+        def on_start(self, event: Any) -> None:
+            if self.depth == 0:
+                self.enabled = gc.isenabled()
+                gc.disable()
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0 and self.enabled:
+                gc.enable()
+
+    event.register("numba:compile", Pause())
 
 
 def folder() -> Path | None:
@@ -121,6 +185,10 @@ def _stamp(path: str | Path) -> tuple[int, int] | None:
 
 def _machine() -> list[object]:
     """Versions, processor, options and settings."""
+    import llvmlite
+    import numba
+    from llvmlite import binding
+
     features = ""
     with suppress(RuntimeError):  # some systems cannot tell
         features = binding.get_host_cpu_features().flatten()
@@ -334,6 +402,8 @@ _warned = False
 
 def _warn_of_numba(error: Exception) -> None:
     global _warned
+    import numba
+
     if not _warned:
         _warned = True
         with suppress(Warning):  # where warnings are errors, this one is not

@@ -213,9 +213,14 @@ def test_help_and_import_load_little():
         ("train . -o m --rule clsed", "did you mean 'closed'"),
         ("train . -o m --method rr-svm -p C=abc", "where a number is needed"),
         ("train . -o m --method svm -p D=1", "has no parameter 'D'"),
+        ("train . -o m -p C=abc", "where a number is needed"),
+        ("train . -o m -p Cc=1", "did you mean 'C'"),
         ("train . -o m -p C", "not written name=value"),
         ("train . -o nosuch/m", "no folder nosuch"),
         ("evaluate m nosuch", "no file or folder nosuch"),
+        ("evaluate m . --rule clsed", "did you mean 'closed'"),
+        ("explain m --text x --rule clsed", "did you mean 'closed'"),
+        ("rule m clsed", "did you mean 'closed'"),
     ],
 )
 def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp_path):
@@ -228,6 +233,20 @@ def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert said in done.stderr
     assert done.stdout.split("\n")[-3:-1] == ["code 1", "[]"]
+
+
+@pytest.mark.parametrize("typed", ["predict m t.tsv -o o.csv", "rule m", "taxonomy show t.tsv"])
+def test_small_taxonomies_and_missing_models_need_no_compiler(typed, tmp_path):
+    (tmp_path / "t.tsv").write_text("parent\tchild\na\tb\na\tc\n")
+    probe = (
+        "import sys; from linnaeus.cli import main\n"
+        f"try: main.run({typed.split()!r})\nexcept SystemExit: pass\n"
+        "print([m for m in ('sklearn', 'numba', 'pandas') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", probe]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split("\n")[-2] == "[]"
+    assert "There is no model m" in done.stderr or "├── b" in done.stdout
 
 
 def test_early_checks_know_every_method_and_rule():

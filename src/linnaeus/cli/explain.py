@@ -54,6 +54,9 @@ def explain(
     What the model has learned about a node, compared with its parent and its siblings:
     [bold]linnaeus explain model --node football[/bold]
     """
+    from linnaeus import workflow
+
+    workflow.check_arguments(data, rule=rule, model=model)
     from linnaeus.workflow import explaining
 
     if node is not None:

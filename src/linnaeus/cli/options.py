@@ -103,7 +103,11 @@ def _check_early(given: dict[str, Any], trains: bool) -> None:
     from linnaeus import workflow
 
     if not trains:
-        workflow.check_arguments(given.get("data"))
+        model = given.get("model")  # some commands give several, or text
+        workflow.check_arguments(
+            given.get("data"), rule=given.get("rule"),
+            model=model if isinstance(model, Path) else None,
+        )  # fmt: skip
         return
     workflow.check_arguments(
         given["data"], given["output"], given["method"], parse_parameters(given["parameter"]),

@@ -25,6 +25,7 @@ def rule(
     """
     from linnaeus import workflow
 
+    workflow.check_arguments(data, rule=name, model=model)
     if name is None:
         rows = workflow.list_rules(model)
         print_json(rows) if json else _present(rows)

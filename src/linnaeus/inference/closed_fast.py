@@ -11,10 +11,10 @@ gain is switched on alone.
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop
+@part
 def closed_argmax(parent, s, nonempty, gain, on):
     """Write the best closed set of one row into `on` and return its score.
 
@@ -26,7 +26,8 @@ def closed_argmax(parent, s, nonempty, gain, on):
     """
     best = 0.0
     forced = -1
-    gain[:] = s
+    for v in range(parent.size):
+        gain[v] = s[v]
     for v in range(parent.size - 1, -1, -1):  # children first
         if parent[v] < 0:
             best += max(gain[v], 0.0)

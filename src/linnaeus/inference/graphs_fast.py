@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class Net(NamedTuple):
@@ -65,7 +65,7 @@ class SearchWork(NamedTuple):
     trial: np.ndarray  # (n_nodes,) int8
 
 
-@loop
+@part
 def code_of(net, e, y):
     """The code of hyperedge e under labels y."""
     code = 0
@@ -74,7 +74,7 @@ def code_of(net, e, y):
     return code
 
 
-@loop
+@part
 def score_of(net, h, y):
     """sum_e h[e, y_e]."""
     total = 0.0
@@ -86,7 +86,7 @@ def score_of(net, h, y):
 # -- junction tree ------------------------------------------------------------------------------
 
 
-@loop
+@part
 def collect(net, cliques, h, work):
     """Fill the tables and send all messages up."""
     T, up = work.T, work.up
@@ -107,7 +107,7 @@ def collect(net, cliques, h, work):
                 T[there + x] += up[at + cliques.up[by + x]]
 
 
-@loop
+@part
 def junction(net, cliques, h, work, y):
     """Write the best labels into y and return their score."""
     collect(net, cliques, h, work)
@@ -120,7 +120,7 @@ def junction(net, cliques, h, work, y):
     return score_of(net, h, y)
 
 
-@loop
+@part
 def max_marginals(net, cliques, h, work, down, out):
     """out[v] = best score with v on minus best score with v off.
 
@@ -150,7 +150,7 @@ def max_marginals(net, cliques, h, work, down, out):
 # -- messages -----------------------------------------------------------------------------------
 
 
-@loop
+@part
 def entry(net, e, x, h, work, without):
     """f of the code x of hyperedge e, without the term of one position."""
     a, z = net.ptr[e], net.ptr[e + 1]
@@ -161,7 +161,7 @@ def entry(net, e, x, h, work, without):
     return value
 
 
-@loop
+@part
 def send(net, e, position, h, work, damping):
     """Renew one message; return by how much it changed."""
     off, on = -np.inf, -np.inf
@@ -179,7 +179,7 @@ def send(net, e, position, h, work, damping):
     return abs(change)
 
 
-@loop
+@part
 def send_round(net, schedule, k, h, work, damping):
     """All messages of a round: up, then down; return the largest change."""
     change = 0.0
@@ -198,7 +198,7 @@ def send_round(net, schedule, k, h, work, damping):
     return change
 
 
-@loop
+@part
 def fits(net, e, x, y):
     """Whether the code x of hyperedge e has the labels y of all members that have one."""
     for j in range(net.ptr[e], net.ptr[e + 1]):
@@ -208,7 +208,7 @@ def fits(net, e, x, y):
     return True
 
 
-@loop
+@part
 def decode(net, schedule, k, h, work, y):
     """Labels edge by edge: the best code given the members that have their labels already.
 
@@ -233,7 +233,7 @@ def decode(net, schedule, k, h, work, y):
             y[v] = work.b[v] > 0.0
 
 
-@loop
+@part
 def messages(net, schedule, h, work, y, enough):
     """Write the best labels decoded in any round into y and return their score.
 
@@ -259,7 +259,7 @@ def messages(net, schedule, h, work, y, enough):
     return best
 
 
-@loop
+@part
 def find(net, cliques, schedule, h, work, y, enough):
     """The best labels y of one row that the method finds; returns their score.
 
@@ -270,7 +270,7 @@ def find(net, cliques, schedule, h, work, y, enough):
     return messages(net, schedule, h, work, y, enough)
 
 
-@loop
+@part
 def penalise(net, forbidden, h):
     """Lower the entries that are forbidden below anything that the others can make up for."""
     if forbidden.size == 0:
@@ -304,4 +304,5 @@ def difference_rows(net, cliques, schedule, forbidden, H, work, down, y, out):
             max_marginals(net, cliques, H[i], work, down, out[i])
         else:
             messages(net, schedule, H[i], work, y, np.inf)
-            out[i] = work.b
+            for v in range(out.shape[1]):
+                out[i, v] = work.b[v]

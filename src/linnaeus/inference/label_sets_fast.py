@@ -10,10 +10,10 @@ O(n_nodes) per row. A value of 0 is not taken, so of several best sets the small
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop
+@part
 def best_leaf_set(parent, n_children, g, nonempty, value, gain, best, on):
     """Write the best set of one row into `on` (leaves and all above them) and return its value.
 
@@ -61,7 +61,8 @@ def best_leaf_sets(
     on : (n_rows, n) bool;  total : (n_rows,) float64, results
     """
     for i in range(scores.shape[0]):
-        g[:] = outside
+        for v in range(g.size):
+            g[v] = outside[v]
         for k in range(ptr[i], ptr[i + 1]):
             g[above[k]] = inside[above[k]]
         for j in range(leaves.size):

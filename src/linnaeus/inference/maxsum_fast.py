@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop
+@part
 def climb(above, below, s, consistent, up):
     """Fill `up`; a top edge counts for its root."""
     up[:] = 0.0
@@ -45,7 +45,7 @@ def climb(above, below, s, consistent, up):
         up[p, 1] += max(s[e, 2] + up[c, 0], s[e, 3] + up[c, 1])
 
 
-@loop
+@part
 def best(above, below, root, s, consistent, up, on):
     """The labeling with the largest score, into `on`; returns the score."""
     climb(above, below, s, consistent, up)
@@ -61,7 +61,7 @@ def best(above, below, root, s, consistent, up, on):
     return value
 
 
-@loop
+@part
 def least(above, below, root, s, mass, floor, up, on):
     """The labeling with the smallest score among those whose codes all have mass above `floor`.
 
@@ -92,7 +92,7 @@ def least(above, below, root, s, mass, floor, up, on):
     return value
 
 
-@loop
+@part
 def best_other(above, below, root, s, consistent, truth, up, dev, take, on):
     """The best labeling other than `truth` (n_nodes,) int8; returns its score.
 
@@ -132,7 +132,7 @@ def best_other(above, below, root, s, consistent, truth, up, dev, take, on):
     return value + best_gain
 
 
-@loop
+@part
 def _descend(above, below, root, s, consistent, truth, up, dev, take, at, on):
     """Labels of the best labeling that deviates: `dev[j, 1]` says whether j must, at or below."""
     dev[:, 1] = 0.0
@@ -161,7 +161,7 @@ def _descend(above, below, root, s, consistent, truth, up, dev, take, at, on):
             on[c] = better and not (consistent and y == 0)
 
 
-@loop
+@part
 def margins(above, below, root, s, consistent, up, down, margin):
     """Best score with j on minus best score with j off, for every node.
 
@@ -172,7 +172,7 @@ def margins(above, below, root, s, consistent, up, down, margin):
     """
     climb(above, below, s, consistent, up)
     for r in root:
-        down[r] = up[r]
+        down[r, 0], down[r, 1] = up[r, 0], up[r, 1]
         margin[r] = up[r, 1] - up[r, 0]
     for e in range(below.size):
         p, c = above[e], below[e]
@@ -190,7 +190,7 @@ def margins(above, below, root, s, consistent, up, down, margin):
         margin[c] = down[c, 1] - down[c, 0]
 
 
-@loop
+@part
 def path_scores(above, below, root, s, fan, score):
     """The score of the labeling in which exactly j and its ancestors are on, for every node.
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class Network(NamedTuple):
@@ -54,7 +54,13 @@ class CutWork(NamedTuple):
     queue: np.ndarray  # (n,) int64
 
 
-@loop
+@part
+def _copy(source, target):
+    for v in range(target.size):
+        target[v] = source[v]
+
+
+@part
 def _start(net, s, w):
     """Put supply and room of the nodes at or above a positive score into the work space."""
     w.flow[:] = 0
@@ -69,7 +75,7 @@ def _start(net, s, w):
                 w.distance[net.parents[e]] = 1
 
 
-@loop
+@part
 def _measure(net, w):
     """Write the distance of every node to free room; return how many nodes have one.
 
@@ -101,7 +107,7 @@ def _measure(net, w):
     return tail
 
 
-@loop
+@part
 def _push(net, w, v):
     """Send the excess of v one step nearer to free room, as far as the edges allow."""
     nearer = w.distance[v] - 1
@@ -123,7 +129,7 @@ def _push(net, w, v):
                 return
 
 
-@loop
+@part
 def _send(net, w):
     """Absorb as much excess as possible; return the number of rounds."""
     rounds = 0
@@ -144,7 +150,7 @@ def _send(net, w):
     return rounds
 
 
-@loop
+@part
 def _reach(net, w, root, on):
     """Switch on what the excess left (and `root`, unless -1) can reach; return the excess left."""
     tail = 0
@@ -173,7 +179,7 @@ def _reach(net, w, root, on):
     return left
 
 
-@loop
+@part
 def _force_root(net, s, w, trial, found, on):
     """Write the best set with at least one root into `on`, for a row whose best set is empty.
 
@@ -191,15 +197,15 @@ def _force_root(net, s, w, trial, found, on):
             absorbed += w.flow[net.edge[i]]
         if s[r] + absorbed > best:
             trial.excess[:] = 0
-            trial.room[:] = w.room
-            trial.flow[:] = w.flow
+            _copy(w.room, trial.room)
+            _copy(w.flow, trial.flow)
             trial.excess[r] = absorbed
             trial.room[r] = 0
             _send(net, trial)
             score = s[r] + _reach(net, trial, r, found)
             if score > best:
                 best = score
-                on[:] = found
+                _copy(found, on)
 
 
 @loop

@@ -11,7 +11,7 @@ import numpy as np
 from linnaeus.compiled import loop
 
 
-@loop
+@loop(allocates=True)
 def best_nodes(score, nodes, best, value):
     """The best of some nodes for each row, best first; of equal ones the earlier in `nodes`.
 

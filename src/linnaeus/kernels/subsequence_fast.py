@@ -17,7 +17,7 @@ and k_p = sum_ij S_p(i, j): O(p |s| |t|) time, as in [Lodhi2002]. One row of eve
 is kept; going down in l, level l + 1 reads row i - 1 of level l before level l moves on to row i.
 """
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 @loop
@@ -42,7 +42,7 @@ def subsequence_diagonal(numbers, starts, p, decay, work, out):
         out[i] = _pair(s, s, p, decay, work)
 
 
-@loop
+@part
 def _pair(s, t, p, decay, work):
     """work[l, j + 1] = D_{l+1}(i, j); row p - 1 is not used."""
     square = decay * decay

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop
+@part
 def spread(begin, end, columns, scores, above_ptr, above, node_score, touched):
     """Write the closed scores of one row; `touched` lists its nodes, whose number is returned.
 
@@ -33,7 +33,7 @@ def spread(begin, end, columns, scores, above_ptr, above, node_score, touched):
     return n
 
 
-@loop
+@loop(allocates=True)
 def scores_of_labels(ptr, columns, scores, above_ptr, above, true_ptr, labels, node_score, out):
     """The closed score of every true label.
 
@@ -49,7 +49,7 @@ def scores_of_labels(ptr, columns, scores, above_ptr, above, true_ptr, labels, n
             node_score[touched[t]] = -np.inf
 
 
-@loop
+@loop(allocates=True)
 def gather(ptr, columns, scores, above_ptr, above, used, node_score, out):
     """Write the closed scores of all used nodes that have one; their number is returned.
 
@@ -68,7 +68,7 @@ def gather(ptr, columns, scores, above_ptr, above, used, node_score, out):
     return size
 
 
-@loop
+@loop(allocates=True)
 def count_between(ptr, columns, scores, above_ptr, above, group, start, cuts, node_score, out):
     """Add to `out` how many closed scores have each threshold as the highest that they reach.
 

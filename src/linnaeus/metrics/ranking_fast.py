@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 @loop
@@ -43,7 +43,7 @@ def rank_labels(true_ptr, labels, ptr, columns, scores, n_classes, own, above, w
             above[a], wrong[a] = n, n - n_true
 
 
-@loop
+@loop(allocates=True)
 def highest(true_ptr, labels, ptr, columns, scores, best, hits):
     """The classes with the highest scores, ties to the lower number, and which of them are true.
 
@@ -73,7 +73,7 @@ def highest(true_ptr, labels, ptr, columns, scores, best, hits):
                     hits[i, r] = True
 
 
-@loop
+@part
 def pair_loss(parts, y, z):
     """The loss of saying z where y is true."""
     ptr, nodes, volumes, total, miss, false, table = parts
@@ -137,7 +137,7 @@ def summed_losses(true_ptr, labels, ptr, columns, scores, own, parts, n_classes,
             out[a] = total
 
 
-@loop
+@part
 def holds(labels, begin, end, z):
     """Whether z is among some labels."""
     found = False

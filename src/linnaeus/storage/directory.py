@@ -90,7 +90,7 @@ def load(path: str | Path, verify: bool = True) -> Any:
     """
     for last in [False] * (_TRIES - 1) + [True]:
         with _readable(path):
-            folder = _model_folder(Path(path))
+            folder = model_folder(Path(path))
             with replacing.held(folder) as pinned:
                 try:
                     return _read(pinned, verify)
@@ -114,7 +114,7 @@ def read_about(path: str | Path) -> dict[str, Any]:
         made.json says, if it is there.
     """
     with _readable(path):
-        folder = _model_folder(Path(path))
+        folder = model_folder(Path(path))
         entries = _entries(folder) | {"made": made.read(folder)}
     return {key: value for key, value in entries.items() if key not in ("state", "checksum")}
 
@@ -191,7 +191,7 @@ def _description(obj: Any) -> dict[str, Any]:
 # -- reading --------------------------------------------------------------------------------
 
 
-def _model_folder(path: Path) -> Path:
+def model_folder(path: Path) -> Path:
     """The folder to read; an error that says what is there instead."""
     place = path.resolve()
     found = replacing.recover(place)

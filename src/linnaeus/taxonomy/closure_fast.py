@@ -1,18 +1,19 @@
 # mypy: ignore-errors
 """Orders, depths and ancestor sets of a directed acyclic graph, in one pass each.
 
-Nodes are numbers; a graph is two CSR lists, the children and the parents of every node. Once
-nodes are numbered parents first, depth and ancestors of v follow from those of its parents:
+Give each loop first about how many steps it takes (`compiled.whole`). Nodes are numbers; a graph
+is two CSR lists, the children and the parents of every node. Once nodes are numbered parents first,
+depth and ancestors of v follow from those of its parents:
 
     depth(v) = 1 + max_p depth(p),      anc(v) = {v} + union_p anc(p),      p parent of v.
 """
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import whole
 
 
-@loop
+@whole
 def group(rows, values, next_slot, out):
     """Put each value into the list of its row.
 
@@ -25,7 +26,7 @@ def group(rows, values, next_slot, out):
         next_slot[rows[e]] += 1
 
 
-@loop
+@whole
 def transpose(ptr, values, next_slot, out):
     """From the lists ``row -> values`` to the lists ``value -> rows``, each ascending.
 
@@ -40,7 +41,7 @@ def transpose(ptr, values, next_slot, out):
             next_slot[v] += 1
 
 
-@loop
+@whole
 def topological_order(child_ptr, children, n_waiting, heap, order):
     """Place parents first; among the nodes that may come next, the lowest number first.
 
@@ -85,7 +86,7 @@ def topological_order(child_ptr, children, n_waiting, heap, order):
     return placed
 
 
-@loop
+@whole
 def longest_depth(parent_ptr, parents, depth):
     """Write the number of edges on the longest way down to each node into `depth`.
 
@@ -100,54 +101,35 @@ def longest_depth(parent_ptr, parents, depth):
         depth[v] = deepest + 1
 
 
-@loop
-def _climb(v, parent_ptr, parents, seen, found):
-    """Write v and everything above it into `found`; return how many there are."""
-    found[0] = v
-    seen[v] = v
-    n = 1
-    i = 0
-    while i < n:
-        for e in range(parent_ptr[found[i]], parent_ptr[found[i] + 1]):
-            p = parents[e]
-            if seen[p] != v:
-                seen[p] = v
-                found[n] = p
-                n += 1
-        i += 1
-    return n
-
-
-@loop
-def count_ancestors(starts, parent_ptr, parents, seen, found, ptr):
-    """Write the CSR row pointer of the ancestor lists (each with its own node) into `ptr`.
+@whole
+def list_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
+    """Count the ancestors of each node of `starts`, itself included, and list them ascending.
 
     starts : (m,) int32  the nodes to climb from, each once
     seen   : (n,) int32  work space, -1 everywhere
     found  : (n,) int32  work space
-    ptr    : (m + 1,) int64  result
+    ptr    : (m + 1,) int64  result: where each list starts
+    ancestors : (ptr[m],) int32  result; if it is empty, they are counted only
     """
     ptr[0] = 0
     for s in range(starts.size):
-        ptr[s + 1] = ptr[s] + _climb(starts[s], parent_ptr, parents, seen, found)
-
-
-@loop
-def fill_ancestors(starts, parent_ptr, parents, seen, found, ptr, ancestors):
-    """Write the ancestors of each node of `starts`, itself included and in ascending order.
-
-    seen      : (n,) int32  work space, -1 everywhere
-    found     : (n,) int32  work space
-    ptr       : (m + 1,) int64  from `count_ancestors`
-    ancestors : (ptr[m],) int32  result
-    """
-    for s in range(starts.size):
-        n = _climb(starts[s], parent_ptr, parents, seen, found)
+        v = found[0] = starts[s]
+        seen[v] = v
+        n, i = 1, 0
+        while i < n:
+            for e in range(parent_ptr[found[i]], parent_ptr[found[i] + 1]):
+                p = parents[e]
+                if seen[p] != v:
+                    seen[p] = v
+                    found[n] = p
+                    n += 1
+            i += 1
         first = ptr[s]
-        for i in range(n):  # the nodes above a tree's node come in descending order: none moves
-            v = found[n - 1 - i]
+        ptr[s + 1] = first + n
+        for i in range(n if ancestors.size > 0 else 0):
+            u = found[n - 1 - i]  # those above a tree's node come in descending order: none moves
             at = first + i
-            while at > first and ancestors[at - 1] > v:
+            while at > first and ancestors[at - 1] > u:
                 ancestors[at] = ancestors[at - 1]
                 at -= 1
-            ancestors[at] = v
+            ancestors[at] = u

@@ -70,7 +70,7 @@ def pointers(n: int, rows: IntArray) -> PtrArray:
 def child_lists(n: int, parent: IntArray, child: IntArray) -> tuple[PtrArray, IntArray]:
     """The children of each node, in the order of the edges."""
     ptr, children = pointers(n, parent), np.empty(child.size, dtype=np.int32)
-    closure_fast.group(parent, child, ptr[:-1].copy(), children)
+    closure_fast.group(child.size, parent, child, ptr[:-1].copy(), children)
     return ptr, children
 
 
@@ -80,17 +80,17 @@ def build(n: int, parent: IntArray, child: IntArray) -> Dag:
     Every edge must have ``parent[e] < child[e]``; `parents_first` gives such numbers.
     """
     child_ptr, unsorted = child_lists(n, parent, child)
-    parent_ptr = pointers(n, child)
+    parent_ptr, n_steps = pointers(n, child), n + child.size
     parents, children = np.empty_like(unsorted), np.empty_like(unsorted)
-    closure_fast.transpose(child_ptr, unsorted, parent_ptr[:-1].copy(), parents)
-    closure_fast.transpose(parent_ptr, parents, child_ptr[:-1].copy(), children)
+    closure_fast.transpose(n_steps, child_ptr, unsorted, parent_ptr[:-1].copy(), parents)
+    closure_fast.transpose(n_steps, parent_ptr, parents, child_ptr[:-1].copy(), children)
     row = np.repeat(np.arange(n, dtype=np.int32), np.diff(parent_ptr))
     new = np.ones(parents.size, dtype=bool)
     new[1:] = (parents[1:] != parents[:-1]) | (row[1:] != row[:-1])
     if not new.all():
         return build(n, parents[new], row[new])
     depth = np.zeros(n, dtype=np.int32)
-    closure_fast.longest_depth(parent_ptr, parents, depth)
+    closure_fast.longest_depth(n_steps, parent_ptr, parents, depth)
     dag = Dag(parent_ptr, parents, child_ptr, children, depth)
     freeze(*dag)
     return dag
@@ -108,8 +108,8 @@ def parents_first(n: int, parent: IntArray, child: IntArray) -> IntArray:
     child_ptr, children = child_lists(n, parent, child)
     n_waiting = np.bincount(child, minlength=n).astype(np.int32)
     heap = np.empty(n, dtype=np.int32)
-    placed = closure_fast.topological_order(child_ptr, children, n_waiting, heap, order)
-    return order[:placed]
+    work = (child_ptr, children, n_waiting, heap, order)
+    return order[: closure_fast.topological_order(8 * n + child.size, *work)]
 
 
 def find_cycle(n: int, parent: IntArray, child: IntArray) -> list[int]:
@@ -135,11 +135,14 @@ def ancestor_lists(dag: Dag, starts: IntArray | None = None) -> Ancestors:
     n = dag.depth.size
     starts = np.arange(n, dtype=np.int32) if starts is None else np.asarray(starts, dtype=np.int32)
     seen, found = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
-    ptr = np.zeros(starts.size + 1, dtype=np.int64)
-    closure_fast.count_ancestors(starts, dag.parent_ptr, dag.parents, seen, found, ptr)
-    nodes = np.empty(int(ptr[-1]), dtype=np.int32)
-    seen[:] = -1
-    closure_fast.fill_ancestors(starts, dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
+    ptr, nodes = np.zeros(starts.size + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    n_steps = starts.size * (1 + int(dag.depth.max(initial=0)))  # about: of a tree
+    for _ in range(2):
+        work = (dag.parent_ptr, dag.parents, seen, found, ptr, nodes)
+        closure_fast.list_ancestors(n_steps, starts, *work)
+        if not nodes.size:
+            nodes, n_steps = np.empty(int(ptr[-1]), dtype=np.int32), int(ptr[-1])
+        seen[:] = -1
     freeze(ptr, nodes)
     return Ancestors(ptr, nodes)
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linnaeus import compiled
 from linnaeus.errors import TaxonomyError, cut, shorten
 from linnaeus.labels import plain_names
 from linnaeus.taxonomy import dag as _dag
-from linnaeus.taxonomy import naming_fast
 from linnaeus.taxonomy.dag import IntArray
 
 
@@ -88,10 +88,17 @@ def _plain_names(names: list[Any], m: int) -> tuple[list[Any], npt.NDArray[np.bo
 def by_appearance(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
     """The number of each name, by first appearance, and the places of these appearances."""
     n = len(names)
+    code, first = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    if n <= compiled.SMALL and set(map(type, names)) <= {str, int}:
+        number: dict[Any, int] = {}
+        code[:] = [number.setdefault(name, len(number)) for name in names]
+        first[code[::-1]] = np.arange(n)[::-1]  # of several places the last one written stays
+        return code, first[: len(number)]
+    from linnaeus.taxonomy import naming_fast  # loads Numba
+
     buffer = _bytes(names)
     table = np.full(1 << (2 * n).bit_length(), -1, dtype=np.int32)
     hashes, starts = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
-    code, first = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     count = naming_fast.number_by_appearance(buffer, table, hashes, starts, code, first)
     return code, first[:count]
 

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.files import check_exists, check_folder
 from linnaeus.model.methods import METHODS, check_method, check_rule_name, check_settings
 
@@ -23,10 +24,11 @@ def check_arguments(
     method: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     rule: str | None = None,
+    model: Path | None = None,
 ) -> None:
     """Refuse paths that are not there, and names and values that cannot be.
 
-    target : the folder of a model to write
+    target : the folder of a model to write;  model : of one to read
     """
     if isinstance(data, Path):
         check_exists(data)
@@ -36,11 +38,41 @@ def check_arguments(
         known = [*_strings("decisions/named.py", "RULES")]
         if known:
             check_rule_name(str(rule), known)
+    if model is not None:
+        from linnaeus.storage.directory import model_folder
+
+        model_folder(model)
     if method is not None:
         check_method(method)
-        takes = _defaults(f"estimators/{method.replace('-', '_')}.py", METHODS[method])
-        if takes:
+        if takes := _taken(method):
             check_settings(method, takes, parameters or {})
+    elif parameters:
+        _check_any(parameters)
+
+
+def _check_any(parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that no method has, or whose values no method takes."""
+    by_method = {method: takes for method in METHODS if (takes := _taken(method))}
+    for name, value in parameters.items():
+        having = {m: takes for m, takes in by_method.items() if name in takes}
+        if by_method and not having:
+            known = sorted({p for takes in by_method.values() for p in takes} - {"taxonomy"})
+            raise UserError(
+                f"No method has a parameter {shorten(name)}{nearest(name, known)}. Choose a method "
+                "first; each has parameters of its own."
+            )
+        refusals = []
+        for method, takes in having.items():
+            try:
+                check_settings(method, takes, {name: value})
+            except UserError as error:
+                refusals.append(error)
+        if having and len(refusals) == len(having):
+            raise refusals[0]
+
+
+def _taken(method: str) -> dict[str, Any]:
+    return _defaults(f"estimators/{method.replace('-', '_')}.py", METHODS[method])
 
 
 def _body(path: str) -> Iterable[ast.stmt]:

@@ -171,9 +171,11 @@ def _finished(root: Path, processes: int) -> Iterator[str]:
 
 
 def _do(name: str) -> str:
+    small, compiled.SMALL = compiled.SMALL, -1  # compile what small work leaves to the interpreter
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rounds that were too few, and the like
         WORK[name]()
+    compiled.SMALL = small
     return name
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop(error_model="numpy")
+@loop(allocates=True, error_model="numpy")
 def increments(model, space, q, phi):
     """phi (m, r) of the point q; returns -1/2 ||B||^2, the prior of B."""
     m, r = phi.shape
@@ -42,7 +42,7 @@ def path_sums(model, phi, A, WT):
             WT[j, k] = A[model.leaf[k], j]
 
 
-@loop(error_model="numpy")
+@part(allocates=True, error_model="numpy")
 def likelihood(model, WT, P):
     """The log likelihood; P (n, K) becomes c_i ([t_i = k] - p_ik)."""
     np.dot(model.X, WT, P)
@@ -64,7 +64,7 @@ def likelihood(model, WT, P):
     return total
 
 
-@loop(error_model="numpy")
+@loop(allocates=True, error_model="numpy")
 def density(model, space, work, q, gradient):
     """f at q, and its gradient; returns f and the log likelihood."""
     phi, A, P = work.phi, work.A, work.P
@@ -117,7 +117,7 @@ def trajectory(model, space, work, q, gradient, p, step, n_steps):
     return value, fit
 
 
-@loop(error_model="numpy")
+@loop(allocates=True, error_model="numpy")
 def draw_precisions(model, space, work, gamma, q, gradient):
     """A Gibbs draw of the precisions given phi, in place; returns f and the log likelihood.
 

@@ -11,7 +11,7 @@ import numpy as np
 from linnaeus.compiled import loop
 
 
-@loop
+@loop(allocates=True)
 def summarise(parent, A, W, h, variance, slope, away, pull):
     """Sums over the rows of W, each (nodes,) and added to, for A (nodes,):
 
@@ -39,7 +39,7 @@ def summarise(parent, A, W, h, variance, slope, away, pull):
             pull[v] += 2.0 * u2 * share
 
 
-@loop
+@loop(allocates=True)
 def summarise_features(parent, owner, A, W, h, total, slope):
     """The same for A (rows, nodes): total (rows, owners) += Q, summed over the nodes of an owner;
 

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import math
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
-@loop
+@part
 def gather(rows, i, bias, W, z):
     """z = scores of example i for all classes."""
     indices = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
@@ -42,7 +42,7 @@ def gather(rows, i, bias, W, z):
             z[b] += v * w[b]
 
 
-@loop
+@part
 def scatter(rows, i, bias, a, W):
     """W += (features of example i) (a)': one number for every class."""
     indices = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
@@ -81,13 +81,13 @@ def column_dots(A, B, out):
             out[b] += float(A[i, b]) * float(B[i, b])
 
 
-@loop
+@part
 def sigmoid(z):
     e = math.exp(-abs(z))
     return 1.0 / (1.0 + e) if z > 0.0 else e / (1.0 + e)
 
 
-@loop
+@part
 def softplus(z):
     """log(1 + exp(z))"""
     return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
@@ -139,7 +139,7 @@ def binary_sweep(order, rows, bias, norms, weight, cost, y, W, r, pi, z, delta):
         scatter(rows, i, bias, delta, W)
 
 
-@loop
+@part
 def binary_terms(z, r, positive):
     """The loss at score z, and KL(sigma(r) || sigma(z)) = pi (r - z) + softplus(z) - softplus(r).
 
@@ -209,7 +209,7 @@ def diagonal(rows, bias, H, out):
                 o[b] += v * v * H[i, b]
 
 
-@loop
+@part
 def log_sum_exp(z):
     top = z[0]
     for k in range(1, z.size):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class MulticlassProblem(NamedTuple):
@@ -64,7 +64,7 @@ class MulticlassWork(NamedTuple):
     new: Any  # (n_classes,) float64
 
 
-@loop
+@part
 def score_all(W, bias, ix, xs, s):
     """``s = W'x`` for all classes; four features at a time, so that `s` is read less often."""
     width, constant = s.size, W[W.shape[0] - 1]
@@ -82,7 +82,7 @@ def score_all(W, bias, ix, xs, s):
             s[k] += x0 * w0[k]
 
 
-@loop
+@part
 def score_listed(W, bias, ix, xs, classes, m, s):
     """``s[j] = w_classes[j].x`` for j < m; four classes at a time, the last repeated."""
     constant = W[W.shape[0] - 1]
@@ -100,7 +100,7 @@ def score_listed(W, bias, ix, xs, classes, m, s):
         s[j3], s[j2], s[j1], s[j] = s3, s2, s1, s0
 
 
-@loop
+@part
 def add_listed(W, bias, ix, xs, classes, step, m):
     """``w_classes[j] += step[j] x`` for j < m."""
     for p in range(ix.size):
@@ -112,7 +112,7 @@ def add_listed(W, bias, ix, xs, classes, step, m):
         w[classes[j]] += step[j] * bias
 
 
-@loop
+@part
 def root(D, m, beta, shift, extra):
     """The beta with ``sum_j max(0, D_j - beta) = extra beta - shift``, from one not above it."""
     count = m + 2
@@ -127,7 +127,7 @@ def root(D, m, beta, shift, extra):
         count, beta = above, total / above
 
 
-@loop
+@part
 def level(h, u, m, q, c, D):
     """The level beta of one example over m classes, and what to add to it and to D.
 
@@ -158,7 +158,7 @@ def solve_block(h, u, m, q, c, D, new):
         new[j] = max(0.0, D[j] - beta) / q
 
 
-@loop
+@part
 def visit(problem, W, i, m, still, work):
     """Settle example i over ``work.classes[1 : m + 1]``; whether any weight moved.
 
@@ -187,7 +187,7 @@ def visit(problem, W, i, m, still, work):
     return True
 
 
-@loop
+@part
 def read_list(problem, lists, i, work):
     """Copy the list of example i into the scratch; its length."""
     b, m = lists.begin[i], lists.size[i]
@@ -213,7 +213,7 @@ def add_lists(problem, lists, W, work):
         add_listed(W, problem.bias, ix, xs, work.classes, work.step, m + 1)
 
 
-@loop
+@part
 def measure_all(problem, W, i, m, work):
     """Score all classes of example i: `work.scores` becomes h. Its loss, and sum_k u_k h_k."""
     b, e = problem.indptr[i], problem.indptr[i + 1]
@@ -233,7 +233,7 @@ def measure_all(problem, W, i, m, work):
     return max(0.0, top - shift), earned
 
 
-@loop
+@part
 def enter(n_classes, m, room, beta, work):
     """Append the classes with h_k > beta to the m listed ones; how many are wanted in all.
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class Machines(NamedTuple):
@@ -130,7 +130,7 @@ def epoch(order, machines, W, w_bias, alpha, needed, work):
                     w[b] += x * step[b]
 
 
-@loop
+@loop(allocates=True)
 def list_needed(needed, ptr, rows):
     """The rows that each lane needs, ascending, as CSR lists.
 
@@ -158,7 +158,7 @@ def transpose(source, target):
                 target[j, b] = source[b, j]
 
 
-@loop
+@part
 def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
     """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
 
@@ -203,7 +203,7 @@ def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
     return n_epochs
 
 
-@loop
+@loop(allocates=True)
 def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, alpha, n_visits):
     """Let every lane visit the examples in its list until its measured gap is below its target.
 
@@ -230,7 +230,7 @@ def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, 
             alpha[rows[t], b] = a[t]
 
 
-@loop
+@loop(allocates=True)
 def add_examples(indptr, indices, data, bias, sign, alpha, W, w_bias):
     """Add ``sum_i alpha_i y_i x_i`` to the weights of every lane; rows of zeros are passed over.
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.inference.graphs_fast import (
     Cliques,
     Net,
@@ -68,7 +68,7 @@ class GraphSpace(NamedTuple):
     work: SearchWork
 
 
-@loop
+@part
 def highest(pool, i, new):
     """The best slot that may take weight: one that has some, the new one, or the true one."""
     high, slot = i, pool.head[i]
@@ -79,7 +79,7 @@ def highest(pool, i, new):
     return high
 
 
-@loop
+@part
 def move(start, norm, pool, i, h, change, new):
     """The best step from one stored labelling to another; whether it is worth anything."""
     high, low = highest(pool, i, new), worst(pool, i)
@@ -109,7 +109,7 @@ def move(start, norm, pool, i, h, change, new):
     return True
 
 
-@loop
+@part
 def step_pairwise(net, cost, norm, pool, i, value, space):
     """Pairwise steps after a search that found `space.y`; the gap before, and whether any moved."""
     h, new, moved = space.h, -1, False
@@ -129,7 +129,7 @@ def step_pairwise(net, cost, norm, pool, i, value, space):
     return gap, moved
 
 
-@loop
+@part
 def step_csga(net, C, norm, truth, nu, value, space):
     """A conditional gradient step after a search; the gap before, and whether it moved."""
     h, change = space.h, space.change
@@ -156,7 +156,7 @@ def step_csga(net, C, norm, truth, nu, value, space):
     return q, True
 
 
-@loop
+@part
 def known(problem, state, i, space):
     """The score of the best labelling that example i has stored, or of their mean for CSGA.
 
@@ -185,14 +185,14 @@ def at_least_known(problem, state, first, H, space, value):
         value[k] = max(value[k], known(problem, state, first + k, space))
 
 
-@loop
+@part
 def add(factor, row, out):
     """out += factor row."""
     for a in range(out.size):
         out[a] += factor * row[a]
 
 
-@loop
+@part
 def visit(problem, state, i, space, limit):
     """Steps for example i, whose scores f are in `space.h`; nu is brought up to date.
 

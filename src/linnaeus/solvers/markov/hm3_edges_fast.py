@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.linear.msvm_fast import root
 from linnaeus.solvers.numerics.scores_fast import add, score
 
 
-@loop
+@part
 def gradient(table, truth, first, s):
     """Turn scores into g = l - (s_truth - s), and say where it is largest."""
     at, best = s[truth], truth
@@ -32,10 +32,14 @@ def gradient(table, truth, first, s):
     return best
 
 
-@loop
+@part
 def project(D, C):
     """Replace D by its nearest point of the simplex of size C."""
-    D -= D.max()
+    top = D[0]
+    for u in range(1, D.size):
+        top = max(top, D[u])
+    for u in range(D.size):
+        D[u] -= top
     beta = root(D, D.size, -np.inf, -C, 0)
     for u in range(D.size):
         D[u] = max(0.0, D[u] - beta)
@@ -52,7 +56,8 @@ def visits(inputs, table, truth, first, order, cost, mu, W, s, step):
         score(inputs, i, W, s)
         best = gradient(table[i], truth[i], first, s)
         q = inputs.norm2[i]
-        step[:] = mu[i]
+        for u in range(4):
+            step[u] = mu[i, u]
         if q > 0.0:
             for u in range(first, 4):
                 mu[i, u] += s[u] / q

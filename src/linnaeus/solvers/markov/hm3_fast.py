@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.inference.maxsum_fast import best, climb
 from linnaeus.solvers.markov.hm3_pairs_fast import code_of, pairwise
 from linnaeus.solvers.numerics.scores_fast import score_all
@@ -75,7 +75,7 @@ class ForestWork(NamedTuple):
 FLOOR = 1e-12  # of the largest of nu: what is below is rounding
 
 
-@loop
+@part
 def unfold(model, y, score, z, cost, work):
     """Fill `h`, `mu` and `code` of one example from its scores and nu.
 
@@ -108,7 +108,7 @@ def unfold(model, y, score, z, cost, work):
     return floor
 
 
-@loop
+@part
 def held(mu, h):
     """<mu, h>"""
     total = 0.0
@@ -119,7 +119,7 @@ def held(mu, h):
     return total
 
 
-@loop
+@part
 def true_score(h, code):
     """The score of the true labeling."""
     total = 0.0
@@ -128,7 +128,7 @@ def true_score(h, code):
     return total
 
 
-@loop
+@part
 def conditional(model, square, cost, limit, work):
     """Up to `limit` steps of the conditional gradient; returns as `pairwise` does.
 
@@ -163,7 +163,7 @@ def conditional(model, square, cost, limit, work):
     return first, rise
 
 
-@loop
+@part
 def fold(model, z, floor, work):
     """nu back into `z`; its changes into `step`, the columns that changed into `moved`.
 
@@ -183,7 +183,7 @@ def fold(model, z, floor, work):
     return n_moved
 
 
-@loop
+@part
 def put(z, j, value, floor, work, n_moved):
     """Set one number of nu."""
     change = value - z[j]
@@ -195,7 +195,7 @@ def put(z, j, value, floor, work, n_moved):
     return n_moved + 1
 
 
-@loop
+@part
 def visit(model, y, score, z, cost, square, limit, enough, work):
     """Steps for one example, given its scores.
 
@@ -210,7 +210,7 @@ def visit(model, y, score, z, cost, square, limit, enough, work):
     return gap, rise, fold(model, z, floor, work)
 
 
-@loop
+@part
 def add_step(V, ix, xs, s, moved, n_moved):
     """``V += x s'``, column by column where few changed."""
     if 6 * n_moved > s.size:
@@ -225,7 +225,7 @@ def add_step(V, ix, xs, s, moved, n_moved):
                 v[moved[k]] += x * s[moved[k]]
 
 
-@loop
+@part
 def copy(source, target):
     """Number by number: assigning slices takes seconds to compile."""
     for j in range(target.size):
@@ -278,12 +278,12 @@ def kernel_block(block, limits, enough, sweeps, model, G, examples, F, N, gaps, 
                 gaps[i] = gap
             if n_moved > 0:
                 copy(work.step, s)
-                N[i] = Z[i]
+                copy(Z[i], N[i])
                 add_to_block(F, G[k], s)
     return total
 
 
-@loop
+@part
 def add_to_block(F, g, s):
     """``F += g s'``"""
     for m in range(g.size):
@@ -293,7 +293,7 @@ def add_to_block(F, g, s):
                 f[j] += x * s[j]
 
 
-@loop
+@part
 def top(model, h, up):
     """The score of the best labeling."""
     climb(model.above, model.below, h, model.consistent, up)
@@ -303,7 +303,7 @@ def top(model, h, up):
     return value
 
 
-@loop
+@part
 def measure(model, y, score, z, cost, stretches, slack, work):
     """gap and <nu, f> of one example; xi at its scores times each of `stretches` into `slack`.
 

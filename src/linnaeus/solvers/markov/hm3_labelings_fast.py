@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.inference.maxsum_fast import best, best_other
 from linnaeus.solvers.markov.labelings_fast import appraise, has_room, prune, slot_of, worst
 from linnaeus.solvers.numerics.scores_fast import add, score
@@ -65,7 +65,7 @@ class LabelingsWork(NamedTuple):
     sum: Any  # (n_additive,) float64, zero between uses
 
 
-@loop
+@part
 def additive_score(additive, i, v, h):
     """h[q] = phi_q(x_i).v"""
     if additive.indptr.size == 1:
@@ -77,7 +77,7 @@ def additive_score(additive, i, v, h):
         h[q] = total
 
 
-@loop
+@part
 def additive_norm(additive, i, d, total):
     """||sum_q d_q phi_q(x_i)||^2"""
     norm2 = 0.0
@@ -93,7 +93,7 @@ def additive_norm(additive, i, d, total):
     return norm2
 
 
-@loop
+@part
 def additive_add(additive, i, d, tau, v):
     """v += tau sum_q d_q phi_q(x_i)"""
     if additive.indptr.size == 1:
@@ -105,7 +105,7 @@ def additive_add(additive, i, d, tau, v):
                 v[additive.indices[p]] += tau * d[q] * additive.data[p]
 
 
-@loop
+@part
 def gradient(model, i, s, g):
     """g = l - (s_truth - s), and 0 in the slots that a top edge lacks."""
     for e in range(model.below.size):
@@ -115,7 +115,7 @@ def gradient(model, i, s, g):
             g[e, u] = model.tables[i, e, u] + s[4 * e + u] - at
 
 
-@loop
+@part
 def find_best(model, i, work):
     """The best competitor at `work.g`, into `work.y` and `code`; returns what it is worth."""
     if model.others:
@@ -132,7 +132,7 @@ def find_best(model, i, work):
     return total
 
 
-@loop
+@part
 def direction(away, towards, d):
     """d = onehot(away) - onehot(towards); returns ||d||^2."""
     d[:] = 0.0
@@ -144,7 +144,7 @@ def direction(away, towards, d):
     return size
 
 
-@loop
+@part
 def pairwise_step(model, additive, i, norm2, pool, v, work):
     """One step at the gradient `work.g`; returns its size, 0 at the optimum of the block."""
     top = find_best(model, i, work)
@@ -167,7 +167,7 @@ def pairwise_step(model, additive, i, norm2, pool, v, work):
     return tau
 
 
-@loop
+@part
 def visit(inputs, model, additive, i, n_steps, pool, W, v, work):
     """A few steps of example i; the pool and the weights W and v are changed."""
     score(inputs, i, W, work.f)

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import part
 
 
-@loop
+@part
 def code_of(labels, a, b):
     """The code of an edge."""
     return 2 + labels[b] if a < 0 else 2 * labels[a] + labels[b]
 
 
-@loop
+@part
 def extremes(model, floor, work):
     """Scores of the best labeling and of the least one that has mass above `floor`, and <mu, h>.
 
@@ -63,14 +63,14 @@ def extremes(model, floor, work):
     return value, least, inner
 
 
-@loop
+@part
 def open_part(k, work):
     """Part k has no edge yet; returns k + 1."""
     work.gain[k], work.room[k], work.size[k] = 0.0, np.inf, 0
     return k + 1
 
 
-@loop
+@part
 def split(model, work):
     """The labels of `extremes`, and the connected parts of {nodes where they differ}.
 
@@ -107,7 +107,7 @@ def split(model, work):
     return n_parts, n_changed
 
 
-@loop
+@part
 def swap(model, square, work):
     """Move mass from `away` to `to`, every part as far as pays; returns what D gains."""
     n_parts, n_changed = split(model, work)
@@ -134,7 +134,7 @@ def swap(model, square, work):
     return rise
 
 
-@loop
+@part
 def pairwise(model, square, cost, floor, limit, enough, work):
     """Up to `limit` pairwise steps, or until the gap is `enough` of what it was.
 

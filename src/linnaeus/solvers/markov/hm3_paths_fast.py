@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.inference.closed_fast import closed_argmax
 from linnaeus.solvers.numerics.scores_fast import add, score
 
@@ -35,16 +35,17 @@ class PathsWork(NamedTuple):
     step: Any  # float64
 
 
-@loop
+@part
 def upper(parent, mu, C, v):
     """The bound above mu_v."""
     return C if parent[v] < 0 else mu[parent[v]]
 
 
-@loop
+@part
 def away_set(parent, g, mu, C, gain, on):
     """Write the worst closed set of the face of mu into `on`."""
-    gain[:] = g
+    for v in range(parent.size):
+        gain[v] = g[v]
     for v in range(parent.size - 1, -1, -1):
         p = parent[v]
         tied = mu[v] > 0.0 and mu[v] == upper(parent, mu, C, v)
@@ -56,7 +57,7 @@ def away_set(parent, g, mu, C, gain, on):
         on[v] = above and mu[v] > 0.0 and (tied or gain[v] < 0.0)
 
 
-@loop
+@part
 def room(parent, mu, C, best, away):
     """How far mu may go along best - away."""
     limit = C
@@ -70,7 +71,7 @@ def room(parent, mu, C, best, away):
     return limit
 
 
-@loop
+@part
 def move(parent, mu, C, tau, work):
     """mu += tau (best - away), put on bounds that it reaches; the step goes to `work.step`."""
     for v in range(parent.size):
@@ -85,7 +86,7 @@ def move(parent, mu, C, tau, work):
         work.step[v] += old - new
 
 
-@loop
+@part
 def visit(inputs, parent, a, i, C, n_steps, mu, W, work):
     """A few steps of example i; mu (n_nodes,) and the weights W are changed."""
     score(inputs, i, W, work.f)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 class Pool(NamedTuple):
@@ -43,7 +43,7 @@ class Pool(NamedTuple):
         return Pool(head, following, *rest)
 
 
-@loop
+@part
 def worth(start, h, codes):
     """sum_e h[start_e + codes_e]"""
     total = 0.0
@@ -52,7 +52,7 @@ def worth(start, h, codes):
     return total
 
 
-@loop
+@part
 def appraise(pool, i, start, h):
     """What the labelings of example i are worth; returns the sum, each times its weight."""
     total, slot = 0.0, pool.head[i]
@@ -63,7 +63,7 @@ def appraise(pool, i, start, h):
     return total
 
 
-@loop
+@part
 def worst(pool, i):
     """The slot of example i that is worth least and has weight; -1 if none has."""
     least, slot = -1, pool.head[i]
@@ -85,7 +85,7 @@ def has_room(pool, n_slots):
     return True
 
 
-@loop
+@part
 def slot_of(pool, i, codes):
     """The slot of a labeling of example i: where it is, or else a free one, without weight."""
     slot = pool.head[i]
@@ -108,7 +108,7 @@ def slot_of(pool, i, codes):
     return slot
 
 
-@loop
+@part
 def prune(pool, i, kept):
     """Give back the slots of example i that have no weight, but for one that is kept."""
     before, slot = -1, pool.head[i]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import part
 
 
 class Inputs(NamedTuple):
@@ -24,7 +24,7 @@ class Inputs(NamedTuple):
     norm2: Any  # (n,) float64, K_ii
 
 
-@loop
+@part
 def score(inputs, i, W, s):
     """Write the scores of example i into s: (n_blocks,) float64."""
     s[:] = 0.0
@@ -41,7 +41,7 @@ def score(inputs, i, W, s):
             s[q] += x * w[q]
 
 
-@loop
+@part
 def add(inputs, i, W, step):
     """Move example i by `step`: (n_blocks,) float64."""
     if inputs.K.shape[0] > 0:
@@ -55,7 +55,7 @@ def add(inputs, i, W, step):
             w[q] += x * step[q]
 
 
-@loop
+@part
 def score_all(W, ix, xs, s):
     """``s = W'x``, of the type of W; four features at a time, so that `s` is read less often."""
     width = s.size

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.online.perceptron_fast import move
 
 
@@ -28,7 +28,7 @@ class Lines(NamedTuple):
     soft: Any  # (n_pairs,) float64
 
 
-@loop
+@part
 def pair_score(inputs, W, i, node, u):
     """``sum_v u_v d_v.x_i``"""
     total = 0.0

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.numerics.scores_fast import score_all
 
 CLOSE = 1e-9  # scores that differ by less than this part are tied
@@ -90,7 +90,7 @@ class PerceptronWork(NamedTuple):
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@loop
+@part
 def class_scores(inputs, classes, W, i, work):
     """Fill ``work.F`` for example i."""
     raw, F = work.raw, work.F
@@ -114,7 +114,7 @@ def sums_to_scores(classes, raw, sums, F):
         F[y] = sums[classes.p_last[y]]
 
 
-@loop
+@part
 def direction(classes, y, z, node, u):
     """``L(y) - L(z)`` as nodes and values; return how many there are, and the squared norm."""
     p, p_end = classes.l_begin[y], classes.l_begin[y + 1]
@@ -138,7 +138,7 @@ def direction(classes, y, z, node, u):
     return m, norm2
 
 
-@loop
+@part
 def move(inputs, W, i, size, node, u, m):
     """Add ``size u x_i'`` to the weights, or what that makes of the scores of all examples."""
     if inputs.K.size > 0:
@@ -181,7 +181,8 @@ def pair_loss(classes, y, z):
 def loss_row(classes, y, mark, loss):
     """D(y, z) for all z."""
     if classes.table.size > 0:
-        loss[:] = classes.table[y]
+        for z in range(loss.size):
+            loss[z] = classes.table[y, z]
         return
     for p in range(classes.a_begin[y], classes.a_begin[y + 1]):
         mark[classes.a_node[p]] = classes.a_size[p]
@@ -199,7 +200,7 @@ def loss_row(classes, y, mark, loss):
 # -- pairs -----------------------------------------------------------------------------------------
 
 
-@loop
+@part
 def first_of_largest(F, unit):
     """The lowest place where F is largest, but for rounding; `unit` is the size of a score."""
     a = b = c = d = -np.inf
@@ -217,7 +218,7 @@ def first_of_largest(F, unit):
     return 0
 
 
-@loop
+@part
 def ranked_pair(F, labels, unit):
     """The lowest label and the highest other class, and their margin; F of the labels is lost."""
     low = np.inf
@@ -236,7 +237,7 @@ def ranked_pair(F, labels, unit):
     return right, wrong, f - F[wrong]
 
 
-@loop
+@part
 def rival(rule, classes, y, work):
     """The class that Hieron sets against y; y itself if there is none."""
     if rule == TOP:
@@ -248,7 +249,7 @@ def rival(rule, classes, y, work):
     return first_of_largest(work.loss, 1.0)
 
 
-@loop
+@part
 def visit(rule, inputs, labels, classes, W, i, scale, work):
     """Make one visit; return the pair, the size of the step (0 for none) and the loss of the pair.
 
@@ -311,11 +312,12 @@ class Margins(NamedTuple):
 # -- the smallest margin of all --------------------------------------------------------------------
 
 
-@loop
+@part
 def kernel_column(inputs, i, dense, out):
     """``out_j = x_j.x_i`` for all j; `dense` is zero before and after."""
     if inputs.K.size > 0:
-        out[:] = inputs.K[i]
+        for j in range(out.size):
+            out[j] = inputs.K[i, j]
         return
     b, e = inputs.indptr[i], inputs.indptr[i + 1]
     for p in range(b, e):
@@ -329,10 +331,11 @@ def kernel_column(inputs, i, dense, out):
         dense[inputs.indices[p]] = 0
 
 
-@loop
+@part
 def find_pair(F, labels, j, unit, pairs, margin, work):
     """Note the worst pair of example j and its margin."""
-    work.F[:] = F[j]
+    for k in range(work.F.size):
+        work.F[k] = F[j, k]
     own = labels.y[labels.begin[j] : labels.begin[j + 1]]
     pairs[j, 0], pairs[j, 1], margin[j] = ranked_pair(work.F, own, unit)
 
@@ -376,7 +379,7 @@ def minover(order, limit, wanted, inputs, labels, classes, scale, step, margins,
     return limit, total
 
 
-@loop
+@part
 def class_direction(classes, work, m, change):
     """What the direction in ``work.node, work.u`` does to the weights of every class."""
     work.raw[:] = 0

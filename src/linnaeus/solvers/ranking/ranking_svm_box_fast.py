@@ -9,7 +9,7 @@ Pairs whose H is positive join the list of their example, those without mass lea
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.ranking.ranking_svm_fast import (
     ACTIVE,
     DUST,
@@ -33,7 +33,7 @@ from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
 )
 
 
-@loop
+@part
 def settle(problem, lists, i, sweeps, least, work):
     """Sweeps over the list of example i, until no gradient in it is larger than `least`."""
     L, margin, a = problem.L, problem.margin, lists.a
@@ -61,7 +61,7 @@ def settle(problem, lists, i, sweeps, least, work):
             break
 
 
-@loop
+@part
 def join(lists, i, y, z, loss):
     at = lists.begin[i] + lists.size[i]
     if at == lists.begin[i + 1]:
@@ -71,7 +71,7 @@ def join(lists, i, y, z, loss):
     lists.size[i] += 1
 
 
-@loop
+@part
 def measure(problem, search, lists, i, joining, found, out, best):
     """Add to `out` the sums of example i by the scores `found.F`; its psi and slack.
 

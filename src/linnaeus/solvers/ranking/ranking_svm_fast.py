@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.numerics.scores_fast import score_all
 from linnaeus.solvers.ranking.ranking_svm_pairs_fast import (
     add,
@@ -87,7 +87,7 @@ class Findings(NamedTuple):
 # -- scores and weights ----------------------------------------------------------------------------
 
 
-@loop
+@part
 def score_few(W, ix, xs, nodes, count, s):
     """``s[v] = w_v.x`` for the first `count` nodes; four at a time, the last repeated."""
     for j in range(0, count, 4):
@@ -103,7 +103,7 @@ def score_few(W, ix, xs, nodes, count, s):
         s[k3], s[k2], s[k1], s[k0] = s3, s2, s1, s0
 
 
-@loop
+@part
 def attribute_scores(problem, W, i, wanted, work):
     """Fill `work.s` for example i: at the nodes of the vector `wanted`, at all if it is empty."""
     s, count, nodes = work.s, wanted.size[0], wanted.at
@@ -124,7 +124,7 @@ def attribute_scores(problem, W, i, wanted, work):
             s[k] = work.raw[k]
 
 
-@loop
+@part
 def move_weights(problem, W, i, step, raw):
     """Add the step times x_i to the weights, and clear it."""
     count, nodes = step.size[0], step.at
@@ -144,7 +144,7 @@ def move_weights(problem, W, i, step, raw):
     clear(step)
 
 
-@loop
+@part
 def add_pair(L, margin, y, z, loss, factor, vector):
     """Add the direction of a pair, `factor` reach (L(y) - L(z)), to a vector."""
     r = factor if margin else factor * loss
@@ -152,7 +152,7 @@ def add_pair(L, margin, y, z, loss, factor, vector):
     add(L, z, -r, vector)
 
 
-@loop
+@part
 def curvature(u):
     total = 0.0
     for j in range(u.size[0]):
@@ -160,7 +160,7 @@ def curvature(u):
     return total
 
 
-@loop
+@part
 def walk(u, d, norm2, s, step):
     """Go `d` along the direction u, and clear it."""
     for j in range(u.size[0]):
@@ -176,7 +176,7 @@ def walk(u, d, norm2, s, step):
 # -- one example -----------------------------------------------------------------------------------
 
 
-@loop
+@part
 def listed_violations(L, margin, lists, i, s, H):
     """Fill H for the list of example i, from the scores s."""
     b = lists.begin[i]
@@ -185,7 +185,7 @@ def listed_violations(L, margin, lists, i, s, H):
         H[j] = violation(margin, lists.loss[b + j], f, g)
 
 
-@loop
+@part
 def settle(problem, lists, i, steps, least, work):
     """Pairwise steps on the list of example i, until none gains more than `least` per unit.
 
@@ -225,7 +225,7 @@ def settle(problem, lists, i, steps, least, work):
         listed_violations(L, margin, lists, i, work.s, H)
 
 
-@loop
+@part
 def prune(lists, i):
     """Drop the pairs without mass."""
     b, kept = lists.begin[i], lists.begin[i]
@@ -253,7 +253,7 @@ def enter(lists, i, y, z, loss):
     return True
 
 
-@loop
+@part
 def measure(lists, i, cost, top, H, out):
     """Add to `out` the sums of example i, whose largest H is `top`; its psi."""
     b, used, earned, lowest = lists.begin[i], 0.0, 0.0, np.inf
@@ -275,7 +275,7 @@ def measure(lists, i, cost, top, H, out):
     return loss - lowest
 
 
-@loop
+@part
 def leave(problem, lists, W, i, work, out):
     """After a visit: pairs without mass are dropped, the step goes into the weights."""
     prune(lists, i)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 CONSTANT, TREE, TABLE = range(3)
 
@@ -69,7 +69,7 @@ class Found(NamedTuple):
     top_at: Any  # (n_nodes, n_groups) int32
 
 
-@loop
+@part
 def class_score(L, s, y):
     total = 0.0
     for p in range(L.begin[y], L.begin[y + 1]):
@@ -77,13 +77,13 @@ def class_score(L, s, y):
     return total
 
 
-@loop
+@part
 def class_scores(L, s, F):
     for y in range(F.size):
         F[y] = class_score(L, s, y)
 
 
-@loop
+@part
 def add(L, y, factor, vector):
     """Add `factor` l(y) to a vector."""
     for p in range(L.begin[y], L.begin[y + 1]):
@@ -94,7 +94,7 @@ def add(L, y, factor, vector):
         vector.value[v] += factor * L.value[p]
 
 
-@loop
+@part
 def clear(vector):
     for j in range(vector.size[0]):
         v = vector.at[j]
@@ -102,14 +102,14 @@ def clear(vector):
     vector.size[0] = 0
 
 
-@loop
+@part
 def violation(margin, loss, y_score, z_score):
     if margin:
         return loss - y_score + z_score
     return loss * (1.0 - y_score + z_score)
 
 
-@loop
+@part
 def best_constant(labels, F, on):
     """The lowest label and the highest other class."""
     y, z = labels[0], -1
@@ -122,7 +122,7 @@ def best_constant(labels, F, on):
     return y, z
 
 
-@loop
+@part
 def best_in_tree(margin, search, found):
     """The best pair and its loss.
 
@@ -164,7 +164,7 @@ def best_in_tree(margin, search, found):
     return y, z, loss
 
 
-@loop
+@part
 def best_in_table(margin, search, labels, F, on):
     """The best pair, the first in the order of the classes."""
     best, y, z = -np.inf, -1, -1

@@ -16,7 +16,7 @@ Weights lie feature by feature, (d + 1, m), the constant feature last.
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 
 @loop
@@ -72,7 +72,7 @@ def products(ptr, above, A, own, pairs):
                 pairs[e] += value * row[above[e]]
 
 
-@loop
+@part
 def families(k, forest, local):
     """Find the nodes `loc` of the families on the path of example k, their places `level` on it,
     and where in `loc` the path is, `own`; returns how many nodes there are.
@@ -90,7 +90,7 @@ def families(k, forest, local):
     return n
 
 
-@loop
+@part
 def look(k, rows, bias, forest, state, local):
     """Scores g and losses h of the families on the path of example k; returns their size."""
     n = families(k, forest, local)
@@ -107,7 +107,7 @@ def look(k, rows, bias, forest, state, local):
     return n
 
 
-@loop
+@part
 def scores(n, forest, state, local, g):
     """g <- L'^-1 g on the nodes of `local`."""
     for s in range(n):
@@ -116,7 +116,7 @@ def scores(n, forest, state, local, g):
             g[s] -= state.L[begin + r] * g[local.own[r]]
 
 
-@loop
+@part
 def lift(n, forest, state, local, y):
     """y <- D^-1 L^-1 y on the nodes of `local`; returns y' M^-1 y."""
     total = 0.0
@@ -130,7 +130,7 @@ def lift(n, forest, state, local, y):
     return total
 
 
-@loop
+@part
 def measure(n, begin, cost, state, local):
     """The loss of an example, and its part of the gap: c loss - sum_p alpha_p h_p."""
     loss, used = 0.0, 0.0
@@ -168,7 +168,7 @@ def collect(rows, bias, forest, state, local, V):
         add(k, n, rows, bias, local, V)
 
 
-@loop
+@part
 def add(k, n, rows, bias, local, V):
     """V += x_k y' on the nodes of `local`."""
     loc, y = local.loc, local.y
@@ -181,7 +181,7 @@ def add(k, n, rows, bias, local, V):
             V[-1, loc[s]] += bias * y[s]
 
 
-@loop
+@part
 def extremes(n, begin, left, alpha, local):
     """The pair to give to and the pair to take from, -1 for none (whose h is 0)."""
     most, least, high, low = -1, -1, 0.0, 0.0
@@ -196,7 +196,7 @@ def extremes(n, begin, left, alpha, local):
     return most, least, high - low if some else 0.0
 
 
-@loop
+@part
 def move(n, most, least, norm, room, violation, forest, state, local):
     """Take from one pair and give to another, the best amount; returns it."""
     b, dg = local.b, local.dg

@@ -14,11 +14,11 @@ feature last.
 
 from __future__ import annotations
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.recursive.ot_fast import families
 
 
-@loop
+@part
 def worst(k, rows, bias, forest, W, local):
     """The pair with the greatest h, as places in `local.loc`, and h; 0 where none is positive."""
     n = families(k, forest, local)
@@ -47,7 +47,7 @@ def losses(rows, bias, forest, W, local):
     return total
 
 
-@loop
+@part
 def push(k, i, j, c, rows, bias, V):
     """V += c (e_i - e_j) x_k'."""
     for q in range(rows.indptr[k], rows.indptr[k + 1]):
@@ -58,7 +58,7 @@ def push(k, i, j, c, rows, bias, V):
     V[-1, j] -= c * bias
 
 
-@loop
+@part
 def proximal(forest, coupling, sigma, part, weight, mean):
     """Add to the sums what the regulariser has at W, with `part` of a pass, and step.
 

@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 from linnaeus.solvers.linear.logistic_fast import gather, log_sum_exp, scatter, sigmoid
 
 STRIDE = 4.0  # change of a logit
@@ -54,7 +54,7 @@ def from_weights(tree, W, B):
             B[j, v] = w / math.sqrt(line[v])
 
 
-@loop
+@loop(allocates=True)
 def add_gradient(tree, G, squared, out):
     """out (rows, nodes) += the gradient in B from that in the leaves' weights, G (rows, leaves).
 
@@ -68,7 +68,7 @@ def add_gradient(tree, G, squared, out):
             out[j, v] += total[v] * (line[v] if squared else math.sqrt(line[v]))
 
 
-@loop
+@part
 def to_nodes(tree, values, squared, total):
     """total (nodes,) = sums over the leaves below each node, values (leaves,) times factors."""
     first = total.size - values.size
@@ -82,7 +82,7 @@ def to_nodes(tree, values, squared, total):
             total[tree.parent[v]] += total[v] * (f * f if squared else f)
 
 
-@loop
+@part
 def increments(tree, V, j, u):
     """u (nodes,) = V / A at feature j."""
     line = tree.inverse[j % tree.inverse.shape[0]]
@@ -95,7 +95,7 @@ def increments(tree, V, j, u):
             u[v] = V[j, v] * line[v]
 
 
-@loop
+@loop(allocates=True)
 def energy(tree, V):
     """sum_n A_n ||u_n||^2"""
     u, total = np.empty(tree.parent.size), 0.0
@@ -107,7 +107,7 @@ def energy(tree, V):
     return total
 
 
-@loop
+@loop(allocates=True)
 def move(tree, V, W):
     """W = the weights of u = V / A. Return the largest change of a weight, and the largest one."""
     u, change, largest = np.empty(tree.parent.size), 0.0, 0.0
@@ -122,7 +122,7 @@ def move(tree, V, W):
     return change, largest
 
 
-@loop
+@part
 def gather_shares(examples, tree, i, V, lane):
     """lane (nodes,) = sum_j x_ij V_nj / A_nj."""
     rows, last = examples.rows, V.shape[0] - 1
@@ -134,7 +134,7 @@ def gather_shares(examples, tree, i, V, lane):
             lane[v] += x * line[v] * share[v]
 
 
-@loop
+@part
 def scores(examples, tree, i, V, lane, s):
     """s (nodes,) = the scores w_n.x_i of example i; lane (columns of V) is work space."""
     if tree.inverse.shape[0] == 1:
@@ -152,7 +152,7 @@ def scores(examples, tree, i, V, lane, s):
                 s[v] += tree.factor[v] * s[tree.parent[v]]
 
 
-@loop
+@part
 def add_example(examples, tree, i, delta, lane, V):
     """V += delta (leaves,) times the features of example i, carried upwards if V has all nodes."""
     if tree.inverse.shape[0] == 1:
@@ -162,7 +162,7 @@ def add_example(examples, tree, i, delta, lane, V):
         scatter(examples.rows, i, examples.bias, lane, V)
 
 
-@loop
+@loop(allocates=True)
 def add_residuals(examples, tree, e, V):
     """V += sum_i D_in x_i."""
     delta, lane = np.empty(e.shape[1], V.dtype), np.empty(V.shape[1], V.dtype)
@@ -174,7 +174,7 @@ def add_residuals(examples, tree, e, V):
         add_example(examples, tree, i, delta, lane, V)
 
 
-@loop
+@part
 def conductances(examples, tree, i, c):
     """c (nodes,) = 1 / sum_j x_ij^2 / A_nj; inf for an example of zeros."""
     rows, inverse, size = examples.rows, tree.inverse, examples.bias * examples.bias
@@ -193,7 +193,7 @@ def conductances(examples, tree, i, c):
         c[v] = 1.0 / c[v] if c[v] > 0.0 else math.inf
 
 
-@loop
+@part
 def probabilities(softmax, z, p):
     """p = softmax(z), or sigma(z) class by class; z may be p."""
     if not softmax:
@@ -210,7 +210,7 @@ def probabilities(softmax, z, p):
         p[k] /= total
 
 
-@loop
+@part
 def eliminate(tree, c, extra, over):
     """over (nodes,) = 1 / pivots of L + diag(extra on the leaves), children first.
 
@@ -226,7 +226,7 @@ def eliminate(tree, c, extra, over):
             over[tree.parent[v]] += tree.factor[v] ** 2 * load * c[v] * over[v]
 
 
-@loop
+@part
 def substitute(tree, c, over, rhs, out):
     """out (nodes,) solves the eliminated system for rhs (leaves,), zero at inner nodes."""
     first = tree.parent.size - rhs.size
@@ -243,7 +243,7 @@ def substitute(tree, c, over, rhs, out):
         out[v] *= over[v]
 
 
-@loop
+@part
 def direction(softmax, tree, c, u, pi, work, nodes):
     """Write to nodes[0] where a Newton step leads from s, and to work[2] by what it moves L s.
 
@@ -318,7 +318,7 @@ def tree_step(softmax, tree, c, u, z, pi, work, nodes):
             break
 
 
-@loop
+@loop(allocates=True)
 def sweep(order, examples, tree, V, e):
     """One pass of coordinate ascent in the dual: all leaves of an example at a time.
 
@@ -340,7 +340,8 @@ def sweep(order, examples, tree, V, e):
             probabilities(softmax, z, work[0])
         else:
             scores(examples, tree, i, V, lane, s)
-            z[:] = s[s.size - K :]
+            for k in range(K):
+                z[k] = s[s.size - K + k]
             tree_step(softmax, tree, c, u, z, pi, work, nodes)
         rest = 0.0
         for k in range(K):
@@ -357,7 +358,7 @@ def sweep(order, examples, tree, V, e):
         add_example(examples, tree, i, delta, lane, V)
 
 
-@loop
+@part
 def divergence(e, log_wrong, log_right):
     """KL between coins that are wrong with probability e, and with that of these logarithms."""
     out = 0.0
@@ -368,7 +369,7 @@ def divergence(e, log_wrong, log_right):
     return out
 
 
-@loop
+@part
 def binary_terms(z, y, e, u, h):
     """The loss of one example, and its KL; h (leaves,) = u p (1 - p)."""
     loss = gap = 0.0
@@ -384,7 +385,7 @@ def binary_terms(z, y, e, u, h):
     return loss, gap
 
 
-@loop
+@part
 def softmax_terms(z, y, e, u, h):
     """The same, for one class of each example."""
     loss = gap = 0.0
@@ -402,7 +403,7 @@ def softmax_terms(z, y, e, u, h):
     return loss, max(gap, 0.0)
 
 
-@loop
+@loop(allocates=True)
 def measure(examples, tree, V, e, H, gap):
     """Return the objective at u = V / A, its pull being <V, W> = sum_ik D_ik z_ik.
 
@@ -426,7 +427,7 @@ def measure(examples, tree, V, e, H, gap):
     return total
 
 
-@loop
+@loop(allocates=True)
 def leaf_moments(rows, bias, H, least, stride, Q, mass):
     """Q (leaves, d + 1, d + 1) += sum_i H_ik x_i x_i', mass (leaves,) += sum_i H_ik.
 

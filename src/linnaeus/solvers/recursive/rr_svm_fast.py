@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop
+from linnaeus.compiled import loop, part
 
 REPEATS = 3  # visits of a lane to an example while its features are at hand
 SURE = -0.3  # by how much a margin is kept that is not looked at until the next sweep
@@ -74,7 +74,7 @@ class JointDuals(NamedTuple):
     feature: Any
 
 
-@loop
+@part
 def _add_row(ix, xs, move, W):
     """W += (features of a row) (move)': one number for every lane."""
     for k in range(ix.size):
@@ -83,7 +83,7 @@ def _add_row(ix, xs, move, W):
             w[b] += x * move[b]
 
 
-@loop
+@loop(allocates=True)
 def epoch(order, rows, sign, loss, K, K_bias, W, w_bias, alpha, needed):
     """Visit the rows in `order` once, each in all lanes one after the other, and again.
 
@@ -187,7 +187,7 @@ def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, 
                 done += 1
 
 
-@loop
+@part
 def _weights(b, here, rows, duals, bias, node, common, names, ids, w):
     """The weights of lane b at its features: v / S and what it has in common."""
     w[:] = 0
@@ -206,7 +206,7 @@ def _weights(b, here, rows, duals, bias, node, common, names, ids, w):
             w[last] += f * bias
 
 
-@loop
+@part
 def _visit_lane(b, here, examples, duals, loss, node, draws, ids, w):
     """Visit the first `live` examples of lane b in `order`, at random.
 
@@ -260,7 +260,7 @@ def _visit_lane(b, here, examples, duals, loss, node, draws, ids, w):
     return live, gap, value
 
 
-@loop
+@loop(allocates=True)
 def visit(lanes, rows, duals, loss, node, draws, common, measured):
     """Visit every lane once, in the order of `lanes`; return sum over lanes of ||dv||^2 / S.
 
