@@ -16,8 +16,8 @@ from linnaeus.execution import Executor
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, over_blocks
 
 LEAST = 1 << 20  # multiplications for which a part is worth while
-MOST = 16  # parts
-SUMS = 4  # multiplications that it must have for each number of its own sums
+MOST = 16  # parts, a power of two: as many for each worker where these are few
+SUMS = 8  # multiplications that it must have for each number of its own sums
 
 
 class RowParts:
@@ -29,9 +29,11 @@ class RowParts:
 
     def __init__(self, rows: Rows, shape: tuple[int, ...], executor: Executor | None) -> None:
         self.rows, self.executor = rows, executor
-        most = max(1, min(MOST, rows.data.size * shape[1] // LEAST))
-        self.parts = self._cut(most)
-        self.large = self._cut(max(1, min(most, rows.data.size // (SUMS * max(1, shape[0])))))
+        nonzeros = rows.data.size
+        most = nonzeros * shape[1] // LEAST
+        self.parts = self._cut(_power(most))
+        self.large = self._cut(_power(min(most, nonzeros // (SUMS * max(1, shape[0])))))
+        self.sums: list[FloatArray] = []  # of all large parts but the first
 
     def _cut(self, n: int) -> list[slice]:
         """At most n parts; a row that is long may be all of one."""
@@ -46,12 +48,25 @@ class RowParts:
 
     def summed(self, function: Callable[[slice, Rows, FloatArray], Any], out: FloatArray) -> Any:
         """Let the function add sums over rows to `out`; the list of what it returns."""
-        sums = [out, *(np.zeros_like(out) for _ in self.large[1:])]
-        own = dict(zip((part.start for part in self.large), sums, strict=True))
-        made = self._over(self.large, lambda part, rows: function(part, rows, own[part.start]))
-        for other in sums[1:]:
-            out += other
+        if [sums.shape for sums in self.sums] != [out.shape] * (len(self.large) - 1):
+            self.sums = [np.empty_like(out) for _ in self.large[1:]]
+        own = {part.start: sums for part, sums in zip(self.large[1:], self.sums, strict=True)}
+
+        def add(part: slice, rows: Rows) -> Any:
+            if part.start in own:
+                own[part.start][:] = 0
+            return function(part, rows, own.get(part.start, out))
+
+        made = self._over(self.large, add)
+        for sums in self.sums:
+            out += sums
         return made
+
+    def features(self, function: Callable[[slice], Any], n: int, width: int) -> None:
+        """Let the function do what it does for every feature alone, for all of n."""
+        k = _power(n * width // LEAST)
+        blocks = [slice(n * i // k, n * (i + 1) // k) for i in range(k)]
+        list(over_blocks(function, (), blocks, self.executor))
 
     def _over(self, parts: list[slice], function: Callable[[slice, Rows], Any]) -> list[Any]:
         def one(part: slice) -> Any:
@@ -59,3 +74,8 @@ class RowParts:
             return function(part, Rows(indptr, self.rows.indices, self.rows.data))
 
         return list(over_blocks(one, (), parts, self.executor))
+
+
+def _power(n: int) -> int:
+    """The largest power of two that is at most n and MOST; at least 1."""
+    return min(MOST, 1 << max(0, n.bit_length() - 1))

@@ -61,6 +61,11 @@ class IncrementTree(NamedTuple):
     factor: Values  # f
     inverse: FloatArray  # 1 / A, (1 or n_features + 1, n_nodes)
 
+    def at(self, features: slice) -> IncrementTree:
+        """For some features alone."""
+        alike = self.inverse.shape[0] == 1
+        return self if alike else self._replace(inverse=self.inverse[features])
+
     def with_precisions(self, A: Values, dtype: Any) -> IncrementTree:
         """A (1 or n_features + 1, n_nodes)."""
         kind = np.float64 if A.shape[0] == 1 else dtype
@@ -336,7 +341,7 @@ class TreeNewton(TreeWeights):
 
     def _weights(self, B: FloatArray) -> FloatArray:
         W = np.empty_like(B)
-        fast.to_weights(self.tree, B, W)
+        self.over.features(lambda j: fast.to_weights(self.tree.at(j), B[j], W[j]), *B.shape)
         return W
 
     def _leaf_weights(self, B: FloatArray) -> FloatArray:
@@ -358,8 +363,7 @@ class TreeNewton(TreeWeights):
             return each[0]
 
         loss = np.sum(self.over.summed(losses, G), axis=0).sum()
-        fast.add_gradient(self.tree, G, False, out)
-        self._hold(out)
+        self._add_gradient(G, False, out)
         self.loss = float(loss)
         return 0.5 * self.dot(B, B) + loss, out
 
@@ -375,13 +379,17 @@ class TreeNewton(TreeWeights):
                 flat.binary_product(rows, d.bias, H, V, HV, z)
 
         self.over.summed(multiply, HV)
-        fast.add_gradient(self.tree, HV, False, out)
-        self._hold(out)
+        self._add_gradient(HV, False, out)
         return out
 
-    def _hold(self, out: FloatArray) -> None:
-        """Gradients of nodes that are held are 0."""
-        if self.free is not None:
+    def _add_gradient(self, G: FloatArray, squared: bool, out: FloatArray) -> None:
+        """Carry what the leaves have to all nodes; those that are held have none."""
+
+        def add(j: slice) -> None:
+            fast.add_gradient(self.tree.at(j), G[j], squared, out[j])
+
+        self.over.features(add, *out.shape)
+        if self.free is not None and not squared:
             out[:, ~self.free] = 0
 
     def distance(self) -> float:
@@ -405,7 +413,7 @@ class TreeNewton(TreeWeights):
             except np.linalg.LinAlgError:  # numbers too far apart for a factorisation
                 pass
         M = np.ones_like(self.W)
-        fast.add_gradient(self.tree, self.curvature(), True, M)
+        self._add_gradient(self.curvature(), True, M)
         return lambda R: np.asarray(R / M)
 
     def _by_leaf(self) -> Callable[[FloatArray], FloatArray]:
