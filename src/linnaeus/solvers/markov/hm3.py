@@ -266,7 +266,7 @@ class _Linear(_Ascent):
             )  # fmt: skip
             return norm2
 
-        return sum(self.over.each(measure))
+        return float(sum(self.over.each(measure)))
 
     def renew(self) -> None:
         self.V[:] = self.data.matrix.T @ self.held
@@ -328,7 +328,8 @@ class _Kernel(_Ascent):
             return norm2
 
         with one_blas_thread():
-            return sum(over_blocks(measure, (), list(_blocks(len(self.Y))), self.executor))
+            parts = list(_blocks(len(self.Y)))
+            return float(sum(over_blocks(measure, (), parts, self.executor)))
 
 
 def _pairwise(ascent: _Ascent, limit: int, tol: float, first: bool) -> None:

@@ -360,7 +360,7 @@ class TreeNewton(TreeWeights):
                 loss = flat.softmax_evaluate(*given, self.t[part], W, G, H, z, each)
                 return np.array([loss])
             flat.binary_evaluate(*given, d.cost, d.y[part], W, G, H, z, each[0])
-            return each[0]
+            return np.asarray(each[0])
 
         loss = np.sum(self.over.summed(losses, G), axis=0).sum()
         self._add_gradient(G, False, out)
