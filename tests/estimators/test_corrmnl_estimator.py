@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus import CorrelatedMNL, MulticlassLogistic, Taxonomy
@@ -50,13 +50,38 @@ def test_probabilities_are_means_over_draws(fitted):
     assert_allclose(model.decision_function(X), np.log(P))
     assert (model.predict(X) == model.classes_[P.argmax(axis=1)]).all()
     assert np.mean(model.predict(X) == y) > 0.5
-    assert len(model.draws_) == 200
+    assert len(model.draws_) == 3000
+
+
+def test_answers_come_with_their_monte_carlo_errors(fitted):
+    """Chains of other seeds differ by about as much as is said."""
+    model, X, y = fitted
+    p, error = model.predict_proba(X, return_error=True)
+    assert_allclose(p, model.predict_proba(X))
+    assert model.monte_carlo_error_ == pytest.approx(error.max())
+    assert 0 < model.monte_carlo_error_ < 0.02
+    other = CorrelatedMNL(TAX, random_state=1).fit(X, y)
+    z = (p - other.predict_proba(X)) / (np.sqrt(2) * error)
+    assert 0.5 < np.sqrt(np.mean(z**2)) < 2
+
+
+def test_one_feature_is_as_by_quadrature():
+    """The difference d of the weights has the prior (b + d^2/4)^-(a + 1/2)."""
+    x, y = np.array([1.0, -0.5, 2.0, 0.3, 1.2]), np.array([1, 0, 1, 1, 0])
+    d = np.linspace(-60, 60, 60_001)
+    mass = (1 + d * d / 4) ** -2.5 * np.prod(expit(np.outer(2 * y - 1, 1) * np.outer(x, d)), axis=0)
+    model = CorrelatedMNL(fit_intercept=False, n_samples=6000, random_state=0).fit(x[:, None], y)
+    at = np.array([[-2.0], [0.7], [3.0]])
+    exact = [np.sum(expit(v * d) * mass) / mass.sum() for v in at.ravel()]
+    p, error = model.predict_proba(at, return_error=True)
+    assert_allclose(p[:, 1], exact, atol=0.01)
+    assert (np.abs(p[:, 1] - exact) < 4 * error[:, 1]).all()
 
 
 def test_the_mean_weights_are_those_of_the_draws(fitted):
     model, _, _ = fitted
     W = model.draws_.mean(axis=0) @ model.basis_.T
-    error = 4 * model.draws_.std() / np.sqrt(200)
+    error = 4 * model.draws_.std() / np.sqrt(3000 / 4)
     assert_allclose(W[:, :-1], model.coef_, atol=error)
     assert_allclose(W[:, -1], model.intercept_, atol=error)
 

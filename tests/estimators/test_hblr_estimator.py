@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus import HBLR, RecursiveLogistic, Taxonomy
 from linnaeus.errors import UserError
+from linnaeus.inference.predictive import probabilities
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -335,8 +336,8 @@ def test_it_warns_when_it_is_cut_short(data):
             "inference='mcmc' is not known. Use 'map', 'variational' or 'flat'",
         ),
         ({"link": "probit"}, "link='probit' is not known"),
-        ({"prior": "jeffreys"}, "prior='jeffreys' is not known. Use 'fisher' or"),
-        ({"prior": 3}, "prior is 3. It must be 'fisher' or a pair"),
+        ({"prior": "jeffreys"}, "prior='jeffreys' is not known. Use 'fisher', 'blr' or"),
+        ({"prior": 3}, "prior is 3. It must be 'fisher', 'blr' or a pair"),
         ({"prior": (1.0, -1.0)}, "The prior's b of 'A' is .*-1.0.*. Use positive numbers"),
         ({"prior": ({"A": 1.0}, 1.0)}, "The prior's a has no value for 'B'. Give one for each"),
         ({"prior": ([1.0, 2.0], 1.0)}, "The prior's a of 'A' has 2 values. Use one"),
@@ -348,6 +349,39 @@ def test_it_warns_when_it_is_cut_short(data):
 def test_errors(data, parameters, message):
     with pytest.raises(UserError, match=message):
         HBLR(TAX, **parameters).fit(*data)
+
+
+@pytest.mark.parametrize("pool", ["sum", "information"])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_prior_of_logistic_regressions(data, model, pool):
+    X, y = data
+    fit = HBLR(TAX, model, prior="blr", pool=pool, tol=1e-3).fit(X, y)
+    assert np.mean(fit.predict(X) == y) > 0.75
+    fisher = HBLR(TAX, model, pool=pool, tol=1e-3).fit(X, y)
+    assert not np.allclose(fit.precision_["A"], fisher.precision_["A"], rtol=1e-3)
+
+
+def test_uncertainty_does_not_lift_improbable_classes():
+    """Twelve classes, some of few examples: what differences say keeps the best class."""
+    rng = np.random.default_rng(0)
+    tax = Taxonomy.from_edges([(f"F{k % 3}", f"c{k:02d}") for k in range(12)])
+    share = np.array([60, 60, 60, 30, 30, 30, 4, 4, 4, 3, 3, 3])
+    t = np.repeat(np.arange(12), share)
+    centre = 1.5 * rng.normal(size=(12, 8))
+    X, X_test = (centre[t] + rng.normal(size=(t.size, 8)) for _ in range(2))
+    names = np.array([f"c{k:02d}" for k in range(12)])
+    model = HBLR(tax).fit(X, names[t])
+
+    def loss(p):
+        return -np.log(p[np.arange(t.size), t]).mean(), np.mean(p.argmax(axis=1) == t)
+
+    plain = loss(model.predict_proba(X_test))
+    mean, wide = (part[:, tax.numbers(list(names))] for part in model.score_moments(X_test))
+    old = loss(probabilities(mean, wide, "softmax", "probit")[0])
+    for method in ("joint", "probit", "monte_carlo"):
+        found = loss(model.predict_proba(X_test, method=method))
+        assert found[0] < min(plain[0] + 0.05, old[0])
+        assert found[1] > plain[1] - 0.01
 
 
 def test_a_dag_is_refused(data):

@@ -48,6 +48,10 @@ def test_by_hand():
     assert found.expected_calibration_error == pytest.approx(abs(0.75 - 0.75))
     best = calibration(Y, P, bins=10, top=True)
     assert sum(b["n"] for b in best.bins) == 4
+    assert best.expected_calibration_error == best.top_calibration_error
+    assert calibration(Y, P, bins=10).top_calibration_error == best.top_calibration_error
+    distances = [0.1, 0.8, 0.3, 0.4]  # of .9, .8, .7, .6 from 1, 0, 1, 1: a bin for each
+    assert best.top_calibration_error == pytest.approx(np.mean(distances))
 
 
 def test_over_all_nodes_labels_count_for_their_ancestors():

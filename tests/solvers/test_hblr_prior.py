@@ -85,6 +85,40 @@ def test_options(problem):
     np.testing.assert_allclose(fisher(model, X, Y, sample_weight=np.full(60, 2.0)).rate, twice.rate)
 
 
+@pytest.mark.parametrize("kind", ["M1", "M2", "M3"])
+@pytest.mark.parametrize("bias", [0.0, 2.0])
+def test_probabilities_of_regressions(problem, kind, bias):
+    """With p(x) of every example; where that is the frequency, as without."""
+    tree, X, Y = problem
+    model, rng = model_of(tree, kind), np.random.default_rng(1)
+    W = rng.normal(size=(5, 4 + bool(bias)))
+    Z = np.hstack([X, np.full((60, 1), bias)]) if bias else X
+    p = 1 / (1 + np.exp(-Z @ W.T))
+    information = (p * (1 - p)).T @ Z**2
+    found = fisher(model, X, Y, bias=bias, weights=W)
+    leaf = model.owners.tolist().index(5 if kind == "M3" else 2)
+    b = (1 / information)[[2] if kind == "M3" else [2, 3, 4]].sum(axis=0)
+    np.testing.assert_allclose(found.rate[leaf], b if kind == "M2" else b.sum(), rtol=1e-6)
+    one = fisher(model, X, Y, bias=bias, weights=W, pool="information")
+    if kind == "M3":
+        mean = information[2, :4].mean()
+        np.testing.assert_allclose(one.mean[leaf], mean, rtol=1e-6)
+
+
+def test_information_is_pooled_by_precisions(problem):
+    """A feature of one example makes "sum" small, and hardly moves "information"."""
+    tree, X, Y = problem
+    rare = np.zeros((60, 30))
+    rare[np.arange(30), np.arange(30)] = 1e-3
+    wide, model = np.hstack([X, rare]), model_of(tree, "M3")
+    assert (fisher(model, wide, Y).mean < 1e-4 * fisher(model, X, Y).mean).all()
+    found, base = (fisher(model, Z, Y, pool="information") for Z in (wide, X))
+    np.testing.assert_allclose(found.mean, 4 / 34 * base.mean, rtol=1e-3)
+    p = np.asarray(Y.mean(axis=0)).ravel()[0]
+    own = found.mean[model.owners.tolist().index(3)]
+    np.testing.assert_allclose(own, p * (1 - p) * (wide**2).sum() / 34, rtol=1e-6)
+
+
 @pytest.mark.parametrize("total", [1.0, 0.5, 0.1])
 def test_weights_may_be_small(problem, total):
     """Frequencies stay what they are, and the information shrinks with the weights."""
@@ -106,5 +140,7 @@ def test_features_that_repeat_others_take_the_diagonal(problem):
 
 def test_errors(problem):
     tree, X, Y = problem
-    with pytest.raises(UserError, match="pool='max' is not known. Use 'sum' or 'mean'"):
+    with pytest.raises(
+        UserError, match="pool='max' is not known. Use 'sum', 'information' or 'mean'"
+    ):
         fisher(model_of(tree, "M3"), X, Y, pool="max")

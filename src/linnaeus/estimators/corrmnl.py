@@ -9,6 +9,7 @@ sampler.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -79,10 +80,14 @@ class CorrelatedMNL(Exclusive):
         Posterior mean of the precision of the children of each inner node; None stands for the
         node above several roots.
     draws_ : ndarray of shape (n_draws, n_trained, rank)
-        Up to 200 draws of the weights, evenly spaced, in the directions of `basis_`; predictions
-        are means over these. Together no more than 20 million numbers.
+        Draws of the weights, chain after chain, in the directions of `basis_`; predictions are
+        means over these. All that are made or, if these are more than 20 million numbers, as many
+        as that allows, evenly spaced.
     basis_ : ndarray of shape (n_features + fit_intercept, rank)
         The directions.
+    monte_carlo_error_ : float
+        Largest standard error of a probability that comes of the finite number of draws, over up to
+        100 training samples; for others see ``predict_proba(X, return_error=True)``.
     rhat_, ess_ : dict
         R-hat and effective sample size of 'log_likelihood', 'log_precision' and 'coef' (up to 200
         weights, evenly chosen); [Vehtari2021].
@@ -173,10 +178,10 @@ class CorrelatedMNL(Exclusive):
             data, tree, (self.a, self.b), plan, seed=seed, executor=executor(self.n_jobs),
             callback=self.callback,
         )  # fmt: skip
-        return found, owners
+        return found, owners, corrmnl.largest_error(data, found.draws, plan.n_chains)
 
-    def _store(self, solution: tuple[corrmnl.Posterior, list[Any]]) -> None:
-        found, owners = solution
+    def _store(self, solution: tuple[corrmnl.Posterior, list[Any], float]) -> None:
+        found, owners, self.monte_carlo_error_ = solution
         W = found.mean @ self.basis_.T
         W = W[1:] - W[:1] if self.targets_.binary else W
         bias = self._bias()
@@ -199,13 +204,43 @@ class CorrelatedMNL(Exclusive):
             warnings.warn(
                 f"The chains of CorrelatedMNL have an R-hat of up to {rhat:.3f} (should be below "
                 f"{RHAT}) and an effective sample size of as few as {ess:.0f} (should be above "
-                f"{ESS}), with {self.divergences_.sum()} divergences. Raise n_burn_in and "
+                f"{ESS}), with {self.divergences_.sum()} divergences; probabilities have "
+                f"Monte Carlo errors of up to {self.monte_carlo_error_:.2g}. Raise n_burn_in and "
                 f"n_samples, or scale the features to a range near 1.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
 
     # -- answers ----------------------------------------------------------------------------
+
+    def predict_proba(self, X: Any, return_error: bool = False) -> Any:
+        """Probabilities, one column for each of `classes_`.
+
+        With one label per sample they sum to 1. For label sets a node has the sum over the classes
+        at or below it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            One row per sample.
+        return_error : bool, default=False
+            Whether to return Monte Carlo errors too.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Means over the draws.
+        error : ndarray of shape (n_samples, n_classes)
+            Their standard errors, by means of batches of draws; with `return_error` only.
+        """
+        p = super().predict_proba(X)
+        if not return_error:
+            return p
+        part, means = copy.copy(self), []
+        for batch in hmc.batches(len(self.draws_), int(self.n_chains)):
+            part.draws_ = self.draws_[batch]
+            means.append(super(CorrelatedMNL, part).predict_proba(X))
+        return p, hmc.batch_error(means)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Logarithms of the mean probabilities; the log odds alone for two exclusive classes."""

@@ -31,9 +31,11 @@ from linnaeus.solvers.bayes import (
     hblr_map,
     hblr_model,
     hblr_prior,
+    hblr_spread,
     hblr_variational,
 )
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
+from linnaeus.solvers.linear import logistic
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.watching import is_interrupted
 
@@ -61,14 +63,17 @@ class HBLR(Continued):
         root.
     link : {'softmax', 'binary'}, default='softmax'
         'softmax' for one label per sample, 'binary' for any number.
-    prior : 'fisher' or tuple of (a, b), default='fisher'
-        'fisher', from the training data; or shape and rate of the precisions' Gamma priors:
-        numbers, or {node: value} for every owner of a precision (a root that stands above several
-        roots is None). Values may be vectors in M2.
-    pool : {'sum', 'mean'}, default='sum'
-        With 'fisher', how M1 and M3 bring features together.
+    prior : {'fisher', 'blr'} or tuple of (a, b), default='fisher'
+        From the training data: 'fisher', by the Fisher information with the frequencies of the
+        classes; 'blr', with the probabilities of logistic regressions of the classes. Or shape and
+        rate of the precisions' Gamma priors: numbers, or {node: value} for every owner of a
+        precision (a root that stands above several roots is None). Values may be vectors in M2.
+    pool : {'sum', 'information', 'mean'}, default='sum'
+        With 'fisher' and 'blr', how M1 and M3 bring features together: 'sum' by variances, which
+        rare features make large and precisions small; 'information' by precisions, which frequent
+        features make; 'mean' as 'sum', with less weight against the data.
     unit_information : bool, default=False
-        With 'fisher', the information of one sample instead of all.
+        With 'fisher' and 'blr', the information of one sample instead of all.
     covariance : {'auto', 'full', 'diagonal'}, default='auto'
         In variational mode, of each leaf; 'auto' goes by the size.
     schedule : {'leaves', 'parity', 'joint', 'paper'} or None, default=None
@@ -108,7 +113,9 @@ class HBLR(Continued):
         Means of the weights, rows in the order of ``taxonomy_.nodes`` (of `classes_` without a
         taxonomy).
     variance_ : ndarray of shape (n_nodes, n_features)
-        Variances of the weights.
+        Variances of the weights; except in variational mode, by the curvature at the means, which
+        is too small, and they too large, for classes that are improbable. `predict_proba` has
+        better ones.
     coef_ : ndarray of shape (n_trained, n_features)
         Means of the classes; one row for two exclusive classes without a taxonomy.
     coef_names_ : ndarray of shape (n_trained,)
@@ -141,8 +148,9 @@ class HBLR(Continued):
         The classes that the last ``partial_fit(only=...)`` left as they were; only after it.
     owners_ : list
         Names of the owners of precisions.
-    targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
-        The tree of the model and the features that occur; internal.
+    spread_, dense_, targets_, layout_, seen_, unseen_, unseen_precision_, unseen_variance_ : object
+        Variances of the classes' weights for probabilities, the tree of the model and the features
+        that occur; internal.
 
     Examples
     --------
@@ -161,8 +169,9 @@ class HBLR(Continued):
         model=choice("M1", "M2", "M3"),
         inference=choice("map", "variational", "flat"),
         link=choice("softmax", "binary"),
-        prior=choice("fisher") | thing("a pair (a, b)", lambda v: isinstance(v, tuple | list)),
-        pool=choice("sum", "mean"),
+        prior=choice("fisher", "blr")
+        | thing("a pair (a, b)", lambda v: isinstance(v, tuple | list)),
+        pool=choice(*hblr_prior.POOLS),
         unit_information=FLAG,
         covariance=choice("auto", "full", "diagonal"),
         schedule=choice(*SCHEDULES[0], *SCHEDULES[1]) | NONE,
@@ -236,7 +245,19 @@ class HBLR(Continued):
         self.unseen_ = np.setdiff1d(np.arange(width), self.seen_)
         A = hblr_model.unseen_precisions(model, posterior.precisions, prior, self.unseen_)
         self.unseen_precision_, self.unseen_variance_ = A, hblr_model.unseen_variances(model, A)
+        self.spread_ = self._spread(model, posterior, X[:, seen], weight)
+        self.dense_ = hblr_spread.is_dense(X[:, seen])
         return posterior
+
+    def _spread(self, model: HBLRModel, posterior: Posterior, X: sp.csr_array, weight: Any) -> Any:
+        """Variances of the weights of the classes by secants; None where inference gave them."""
+        if self.inference == "variational":
+            return None
+        leaves = model.tree.leaves
+        A = hblr_model.expected_precisions(model, posterior.precisions)[leaves]
+        return hblr_spread.secant_variances(
+            X, posterior.mu[leaves], A, self.link, weight, self._bias()
+        )
 
     def _infer(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, model: HBLRModel, prior: Gamma,
@@ -345,17 +366,29 @@ class HBLR(Continued):
             return hblr_prior.fisher(
                 model, X, Y, bias=self._bias(), sample_weight=weight, pool=self.pool,
                 unit_information=self.unit_information,
+                weights=self._regressions(X, Y, weight) if self.prior == "blr" else None,
             )  # fmt: skip
         try:
             a, b = self.prior
         except (TypeError, ValueError):
             raise UserError(
-                f"prior is {shorten(self.prior)}. Use 'fisher' or a pair (a, b)."
+                f"prior is {shorten(self.prior)}. Use 'fisher', 'blr' or a pair (a, b)."
             ) from None
         width = width if self.model == "M2" else 1
         shape, rate = (_per_owner(name, value, self.owners_, width)
                        for name, value in (("a", a), ("b", b)))  # fmt: skip
         return Gamma(shape, rate)
+
+    def _regressions(self, X: Any, Y: sp.csr_array, weight: Any) -> np.ndarray:
+        """Weights (n_classes, d [+ 1]) of logistic regressions of the classes with C = 1."""
+        bias = self._bias()
+        found = logistic.solve(
+            sp.csr_array(X), Y, bias=bias, sample_weight=weight, dtype=np.float64,
+            executor=executor(self.n_jobs),
+        )  # fmt: skip
+        if not bias:
+            return np.asarray(found.coef)
+        return np.hstack([found.coef, found.intercept[:, None] / bias])
 
     # -- what was learned --------------------------------------------------------------------
 
@@ -410,7 +443,8 @@ class HBLR(Continued):
             Variances.
         """
         X = self._checked(X)
-        out = [self._moments(X[rows], self.layout_.rows) for rows in self._row_blocks(X.shape[0])]
+        blocks, nodes = self._row_blocks(X.shape[0]), self.layout_.rows
+        out = [self._moments(X[rows], nodes, self.posterior_.variance[nodes]) for rows in blocks]
         mean, variance = (np.vstack(part) for part in zip(*out, strict=True))
         return mean, variance
 
@@ -425,9 +459,10 @@ class HBLR(Continued):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             One row per sample.
-        method : {'plugin', 'probit', 'monte_carlo'}, default='plugin'
-            The means of the weights; scores shrunk by how uncertain they are; or the mean of
-            `n_draws` draws of the scores.
+        method : {'plugin', 'probit', 'joint', 'monte_carlo'}, default='plugin'
+            'plugin', the means of the weights; 'joint', differences of scores shrunk by how
+            uncertain they are; 'probit', single scores shrunk where the curvature at the mode can
+            be trusted, else as 'joint'; 'monte_carlo', the mean of `n_draws` draws of the scores.
         return_std : bool, default=False
             Whether to return standard deviations too.
         n_draws : int, default=1000
@@ -474,7 +509,7 @@ class HBLR(Continued):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             One row per sample.
-        method : {'plugin', 'probit', 'monte_carlo'}, default='plugin'
+        method : {'plugin', 'probit', 'joint', 'monte_carlo'}, default='plugin'
             As in `predict_proba`.
         n_draws : int, default=1000
             Draws of 'monte_carlo'.
@@ -499,12 +534,19 @@ class HBLR(Continued):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of some classes, or of all, and their deviations."""
         X, leaves = self._checked(X), self.layout_.leaves
-        leaves = leaves if classes is None else leaves[classes]
+        chosen = slice(None) if classes is None else classes
+        leaves, at_mode = leaves[chosen], self.posterior_.variance[leaves[chosen]]
+        spread = getattr(self, "spread_", None)  # models saved by earlier versions have none
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         parts = []
         for rows in self._row_blocks(X.shape[0]):
-            m, s = self._moments(X[rows], leaves)
-            parts.append(predictive.probabilities(m, s, self._link(), method, rng, n_draws))
+            m, wide = self._moments(X[rows], leaves, at_mode)
+            s = wide
+            if spread is not None:
+                s = self._moments(X[rows], leaves, spread[chosen], self.dense_)[1]
+            parts.append(predictive.probabilities(
+                m, s, self._link(), method, rng, n_draws, None if spread is None else wide
+            ))  # fmt: skip
         p, deviation = (np.vstack(part) for part in zip(*parts, strict=True))
         return p, deviation
 
@@ -516,14 +558,21 @@ class HBLR(Continued):
         softmax = self.link == "softmax"  # exactly one class is right
         return self._best_alone(scores) if softmax else super()._positive(scores)
 
-    def _moments(self, X: Any, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Means and variances of the scores of some nodes."""
+    def _moments(
+        self, X: Any, nodes: np.ndarray, variance_of: np.ndarray, unseen: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Means and variances of the scores of some nodes, given the variances of their weights.
+
+        unseen : whether features that no example has count, as the prior has them
+        """
         posterior, X = self.posterior_, with_constant(X, self._bias())
         squares = X.multiply(X).tocsr() if sp.issparse(X) else X * X
         own = squares[:, self.seen_]
         mean = np.asarray(X[:, self.seen_] @ posterior.mu[nodes].T, dtype=np.float64)
-        variance = np.asarray(own @ posterior.variance[nodes].T, dtype=np.float64)
+        variance = np.asarray(own @ variance_of.T, dtype=np.float64)
         spread = self.unseen_variance_[nodes]
+        if not unseen:
+            return mean, np.maximum(variance, 0.0)
         if spread.shape[1] > 1:
             variance += squares[:, self.unseen_] @ spread.T
         elif self.unseen_.size:  # the same for all features

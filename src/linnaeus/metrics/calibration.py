@@ -1,6 +1,7 @@
 """Whether probabilities mean what they say: of all labels given p = 0.7, seven in ten are true.
 
     expected calibration error  = sum over bins of (share of the bin) |mean p - share of true|
+    top calibration error       = the same, of the most probable class of every row only
     Brier score                 = mean over rows of sum over classes of (p - y)^2
     log loss                    = mean over rows of -sum over classes of the true ones' log p
 
@@ -41,18 +42,23 @@ class Calibration:
         Mean squared error.
     log_loss : float
         Mean negative log likelihood.
+    top_calibration_error : float
+        The calibration error of the most probable class of every row. With many classes nearly all
+        probabilities are small and right, which hides it in the error over all of them.
     """
 
     bins: tuple[dict[str, float], ...]
     expected_calibration_error: float
     brier: float
     log_loss: float
+    top_calibration_error: float
 
     def __str__(self) -> str:
         rows = [[f"{b['low']:.2f}-{b['high']:.2f}", int(b["n"]), b["predicted"], b["observed"]]
                 for b in self.bins]  # fmt: skip
         head = (
-            f"expected calibration error {self.expected_calibration_error:.4f}, "
+            f"expected calibration error {self.expected_calibration_error:.4f} "
+            f"(of the most probable class {self.top_calibration_error:.4f}), "
             f"Brier score {self.brier:.4f}, log loss {self.log_loss:.4f}"
         )
         return f"{head}\n\n{table(['probability', 'labels', 'predicted', 'observed'], rows)}"
@@ -65,7 +71,10 @@ class Calibration:
         dict
             Plain numbers, texts, lists and dicts, fit for JSON.
         """
-        values = {"expected_calibration_error": self.expected_calibration_error}
+        values = {
+            "expected_calibration_error": self.expected_calibration_error,
+            "top_calibration_error": self.top_calibration_error,
+        }
         return {**values, "brier": self.brier, "log_loss": self.log_loss, "bins": list(self.bins)}
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -135,12 +144,18 @@ def calibration(
         raise UserError(f"The probabilities hold {worst}. Use values from 0 to 1.")
     y = given.true.toarray().astype(float)
     brier, loss = float(((P - y) ** 2).sum(axis=1).mean()), _log_loss(P, given)
-    if top:
-        best = P.argmax(axis=1)[:, None]
-        P, y = np.take_along_axis(P, best, 1), np.take_along_axis(y, best, 1)
-    records = _bins(P.ravel(), y.ravel(), bins)
-    error = sum(b["n"] * abs(b["predicted"] - b["observed"]) for b in records) / P.size
-    return Calibration(tuple(records), float(error), brier, loss)
+    best = P.argmax(axis=1)[:, None]
+    first = _bins(
+        np.take_along_axis(P, best, 1).ravel(), np.take_along_axis(y, best, 1).ravel(), bins
+    )
+    records = first if top else _bins(P.ravel(), y.ravel(), bins)
+    return Calibration(tuple(records), _error(records), brier, loss, _error(first))
+
+
+def _error(records: list[dict[str, float]]) -> float:
+    """The mean distance of predicted and observed, by bins."""
+    total = sum(b["n"] for b in records)
+    return float(sum(b["n"] * abs(b["predicted"] - b["observed"]) for b in records) / total)
 
 
 def _bins(p: Any, y: Any, bins: int) -> list[dict[str, float]]:

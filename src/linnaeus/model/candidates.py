@@ -35,6 +35,11 @@ CS = (0.1, 1.0, 10.0)  # for rows of length about 1
 STANDARD_CS = (0.003, 0.03, 0.3)  # for standardised columns: in units of about their number
 
 
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {  # of a method once it is chosen
+    "hblr": ({}, {"prior": "blr"}, {"pool": "information"}, {"prior": "blr", "pool": "information"})
+}
+
+
 class Size(NamedTuple):
     """The counts that work depends on."""
 
@@ -91,6 +96,14 @@ def candidates(
     Cs = tuple(float(f"{C * unit:.1g}") for C in STANDARD_CS) if standard else CS
     found = [recommended, *(_several(Cs, size) if size.several else _one(Cs))]
     return list(_settled(found, size, fixed))
+
+
+def variants(chosen: Candidate, fixed: Mapping[str, Any]) -> list[Candidate]:
+    """A method with each of its priors, itself first; nothing where these are fixed."""
+    ways = VARIANTS.get(chosen.method, ())
+    if any(key in fixed or key in chosen.parameters for way in ways for key in way):
+        return []
+    return [chosen._replace(parameters=chosen.parameters | dict(fixed) | way) for way in ways]
 
 
 def _several(Cs: tuple[float, ...], size: Size) -> Iterable[Candidate]:

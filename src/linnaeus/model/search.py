@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import TIE
 from linnaeus.errors import UserError
 from linnaeus.metrics.counts import add, measure
-from linnaeus.model.candidates import Candidate, Plan, Size, candidates, plan
+from linnaeus.model.candidates import Candidate, Plan, Size, candidates, plan, variants
 from linnaeus.model.choice import MethodChoice
 from linnaeus.model.judging import RulesToJudge, judged_path, quiet_convergence
 from linnaeus.model.methods import INFO, OWN, make, setting_text
@@ -132,12 +132,34 @@ def best_method(
     budget: float, step: Callable[[str, int, int], None],
 ) -> Found:  # fmt: skip
     """The method that is best on held-out rows, as far as the budget goes; else the recommended."""
+    first = Candidate(recommended.method, recommended.parameters, (None,))
+    return _found(
+        trial, recommended, candidates(trial.size(), first, fixed, standard), budget, step
+    )
+
+
+def best_variant(
+    trial: Trial, chosen: MethodChoice, fixed: Mapping[str, Any], budget: float,
+    step: Callable[[str, int, int], None],
+) -> Found:  # fmt: skip
+    """The same method with the one of its priors that is best on held-out rows."""
+    wanted = variants(Candidate(chosen.method, chosen.parameters, (None,)), fixed)
+    if not wanted:
+        return Found(chosen, {})
+    choice, told = _found(trial, chosen, wanted, budget, step)
+    if choice is not chosen and told.get("tried"):
+        choice = choice._replace(why=f"{chosen.why}; its prior is the {choice.why}")
+    return Found(choice, told)
+
+
+def _found(
+    trial: Trial, recommended: MethodChoice, wanted: list[Candidate], budget: float,
+    step: Callable[[str, int, int], None],
+) -> Found:  # fmt: skip
+    """The best of what is wanted, as far as the budget goes; else the recommended."""
     size = trial.size()
     if not budget or size.rows < FEWEST:
         return Found(recommended, {})
-    wanted = candidates(
-        size, Candidate(recommended.method, recommended.parameters, (None,)), fixed, standard
-    )
     todo = plan(wanted, size, budget, len(trial.splits))
     left_out = {str(c): "over the budget" for c in wanted[len(todo.candidates) :]}
     told: dict[str, Any] = {

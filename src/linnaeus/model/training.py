@@ -24,7 +24,7 @@ from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.methods import INFO, OWN, make
 from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
-from linnaeus.model.search import METRIC, Trial, best_method
+from linnaeus.model.search import METRIC, Trial, best_method, best_variant
 from linnaeus.parameters import check_parameters
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
@@ -108,9 +108,11 @@ def train(
     fitted, X, told = _featured(part, features, feature_parameters, X)
     splits = splits_of(labels.y, n_train, folds, seed, copies.groups)
     searched: dict[str, Any] = {}
+    trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
     if method is None:
-        trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
         chosen, searched = best_method(trial, chosen, own, is_standard(fitted), budget, step)
+    chosen, priors = best_variant(trial, chosen, own, budget, step)
+    searched = searched or priors
     settings = chosen.parameters | own
     step("fit", 1, 4)
     estimator = make(chosen.method, taxonomy, settings, seed, jobs)

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, one_blas_thread
@@ -40,8 +41,8 @@ Callback = Callable[[int, int], None]
 STAGES = (0.1, 0.3, 0.9, 1.0)  # of the burn-in, where the metric is made anew; the last: the step
 LENGTH = 0.5 * math.pi  # of a trajectory; a draw between half and three halves of it
 LONGEST = 100  # leapfrog steps
-KEPT = 200  # draws of all chains kept for predictions, at most
-NUMBERS = 20_000_000  # that these may hold together
+NUMBERS = 20_000_000  # that the draws kept for predictions may hold together, 160 MB
+LOOKED_AT = 100  # examples whose probabilities are watched
 WATCHED = 200  # weights whose chains are watched
 PARAMETERS = 100_000  # increments to sample, at most
 NODES = 2000
@@ -108,7 +109,7 @@ class Plan(NamedTuple):
 
     def thinned(self, size: int) -> int:
         """Every so many kept iterations a draw of `size` numbers is stored."""
-        room = max(1, min(KEPT, NUMBERS // max(1, size)) // self.n_chains)  # of a chain
+        room = max(1, NUMBERS // max(1, size) // self.n_chains)  # of a chain
         return -(-self.n_samples // room)
 
 
@@ -126,6 +127,16 @@ def reduce(X: Any, t: Any, bias: float = 0.0, sample_weight: Any = None) -> Labe
     if size[0] == 0.0:
         basis[:] = 0.0
     return LabelledData(np.ascontiguousarray(full @ basis), t, cost, basis, size[:rank] ** 2)
+
+
+def largest_error(data: LabelledData, draws: Values, n_chains: int) -> float:
+    """The largest Monte Carlo error of a probability, over examples evenly chosen."""
+    Z = data.X[np.unique(np.linspace(0, len(data.X) - 1, LOOKED_AT).astype(int))]
+    means = [
+        np.mean([softmax(Z @ W.T, axis=1) for W in draws[part]], axis=0)
+        for part in hmc.batches(len(draws), n_chains)
+    ]
+    return float(hmc.batch_error(means).max())
 
 
 def check_size(n: int, d: int, n_nodes: int, n_classes: int) -> None:

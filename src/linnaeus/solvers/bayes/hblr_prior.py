@@ -7,7 +7,13 @@ section 3.4]
 
 and an inner node takes the sums over its children: a_n leaves below, b_n / a_n their mean. M1 and
 M3 have one precision for all features: a and b are summed over the features too, which keeps the
-weight of the prior against the data that it has in M2 ("mean" divides both by their number).
+weight of the prior against the data that it has in M2 ("mean" divides both by their number). The
+sum of b is that of variances, which features of a few examples make: thousands of rare words, and
+the precision is small. With "information" b is a over the mean information of the features, the
+constant left out: the mean of precisions, which frequent features make.
+
+p may also be what a logistic regression of the class says of every example, [GopalYang2015,
+section 5.2], "blr".
 
 One eigendecomposition of X'X serves all leaves. With many features, or where X'X is singular,
 1 / I(n)[j, j] is taken.
@@ -25,6 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 
 from linnaeus.errors import UserError
 from linnaeus.solvers.bayes.hblr_model import (
@@ -37,6 +44,7 @@ from linnaeus.solvers.bayes.hblr_model import (
     Values,
 )
 
+POOLS = ("sum", "information", "mean")
 EPSILON = 1e-8
 DENSE = 2000  # features up to which X'X is inverted
 SINGULAR = 1e-10  # ratio of eigenvalues below which it is not
@@ -45,28 +53,76 @@ BLOCK = 1 << 22  # numbers at once
 
 def fisher(
     model: HBLRModel, X: Any, Y: sp.csr_array, *, bias: float = 0.0, sample_weight: Any = None,
-    pool: str = "sum", unit_information: bool = False,
+    pool: str = "sum", unit_information: bool = False, weights: Any = None,
 ) -> Gamma:  # fmt: skip
     """The prior of every owner, for examples X (n, d) and classes Y (n, n_classes).
 
     bias : size of the constant feature, the last one; 0 for none
     unit_information : the information of one example instead of all, a wider prior
+    weights : (n_classes, d [+ 1]) of logistic regressions that say p(x); None for frequencies
     """
-    if pool not in ("sum", "mean"):
-        raise UserError(f"pool={pool!r} is not known. Use 'sum' or 'mean'.")
+    if pool not in POOLS:
+        raise UserError(f"pool={pool!r} is not known. Use 'sum', 'information' or 'mean'.")
     weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, float)
+    total = float(weight.sum())
+    rate = (
+        _by_frequencies(model, X, Y, weight, bias, pool)
+        if weights is None
+        else _by_scores(model, X, weight, bias, pool, weights)
+    )
+    rate *= total if unit_information else 1.0
+    d = X.shape[1] + bool(bias)
+    shape = 1.0 if model.by_feature else float(d)
+    if pool == "mean" and not model.by_feature:
+        rate, shape = rate / d, 1.0
+    leaves_below = _upwards(model.tree, np.ones((Y.shape[1], 1)))
+    return Gamma(shape * leaves_below[model.owners], _upwards(model.tree, rate)[model.owners])
+
+
+def _by_frequencies(
+    model: HBLRModel, X: Any, Y: sp.csr_array, weight: Values, bias: float, pool: str
+) -> Values:
+    """b (n_classes, 1 or d), p(x) being the frequency of a class."""
     total = float(weight.sum())
     least = 0.5 / max(total, float(np.count_nonzero(weight)))
     p = np.clip(np.asarray(weight @ Y).ravel() / total, least, 1 - least)
-    scale = p * (1 - p)
-    diagonal, eigen = _second_moments(X, weight, bias)
-    rate = (_by_feature if model.by_feature else _pooled)(scale, diagonal, eigen)
-    rate *= total if unit_information else 1.0
-    shape = 1.0 if model.by_feature else float(diagonal.size)
-    if pool == "mean" and not model.by_feature:
-        rate, shape = rate / shape, 1.0
-    leaves_below, sums = _upwards(model.tree, np.ones((p.size, 1))), _upwards(model.tree, rate)
-    return Gamma(shape * leaves_below[model.owners], sums[model.owners])
+    scale, (diagonal, eigen) = p * (1 - p), _second_moments(X, weight, bias)
+    if model.by_feature:
+        return _by_feature(scale, diagonal, eigen)
+    if pool == "information":
+        own = diagonal[:-1] if bias and diagonal.size > 1 else diagonal
+        return _harmonic(scale * own.mean(), diagonal.size)
+    return _pooled(scale, diagonal, eigen)
+
+
+def _by_scores(
+    model: HBLRModel, X: Any, weight: Values, bias: float, pool: str, weights: Values
+) -> Values:
+    """The same, p(x) being what logistic regressions say of every example.
+
+    1 / I(n)[j, j] is taken: every class would have a matrix of its own to invert.
+    """
+    X, d = sp.csr_array(X), X.shape[1] + bool(bias)
+    squares, out = sp.csr_array(X.multiply(X)), []
+    step = max(1, BLOCK // max(1, X.shape[0]))
+    for k in range(0, len(weights), step):
+        W = weights[k : k + step]
+        p = expit(X @ W[:, : X.shape[1]].T + (bias * W[:, -1] if bias else 0.0))
+        h = weight[:, None] * p * (1 - p)
+        information = np.asarray((squares.T @ h).T)
+        if pool == "information" and not model.by_feature and X.shape[1]:
+            out.append(_harmonic(information.mean(axis=1), d))
+            continue
+        if bias:
+            information = np.hstack([information, bias**2 * h.sum(axis=0)[:, None]])
+        rate = 1.0 / (information + EPSILON)
+        out.append(rate if model.by_feature else rate.sum(axis=1, keepdims=True))
+    return np.vstack(out)
+
+
+def _harmonic(information: Values, d: int) -> Values:
+    """b (n_classes, 1) of d features with this mean information."""
+    return np.asarray(d / (information + EPSILON))[:, None]
 
 
 def _second_moments(X: Any, weight: Values, bias: float) -> tuple[Values, Any]:

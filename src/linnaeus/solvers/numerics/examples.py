@@ -92,7 +92,7 @@ def unit_scale(largest: float, what: str) -> float:
     if not np.isfinite(largest):
         raise UserError(f"{what} is {largest}. Replace it by a finite number.")
     exponent = int(np.frexp(largest)[1])
-    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, np.clip(exponent - 1, -450, 450)))
+    return 1.0 if abs(exponent) <= 16 else float(np.ldexp(1.0, max(exponent - 1, -450)))
 
 
 def starts(room: Any) -> npt.NDArray[np.int64]:

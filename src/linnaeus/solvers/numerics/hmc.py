@@ -9,11 +9,13 @@ warms up, the step is tuned to a wanted acceptance by dual averaging [HoffmanGel
 
 Diagnostics are those of [Vehtari2021]: chains are cut in halves, and draws are replaced by normal
 quantiles of their ranks. R-hat compares the spread between and within chains; the effective sample
-size divides the number of draws by 1 + 2 x the sum of the autocorrelations.
+size divides the number of draws by 1 + 2 x the sum of the autocorrelations. What a mean over the
+draws may be off by is told by the means of runs of them (batch means).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -128,6 +130,24 @@ def ess(draws: Any) -> Values:
     flat = halves.reshape(n_chains, n, -1)
     out = np.array([_plain_ess(flat[:, :, j]) for j in range(flat.shape[2])])
     return out.reshape(halves.shape[2:])
+
+
+def batches(n_draws: int, n_chains: int) -> list[slice]:
+    """Draws, chain after chain, in runs about as long as they are many in a chain.
+
+    Means of long runs are nearly independent, however slowly a chain moves.
+    """
+    ends = np.unique(np.linspace(0, n_draws, n_chains * max(1, math.isqrt(n_draws // n_chains)) + 1)
+                     .astype(int))  # fmt: skip
+    return [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
+
+
+def batch_error(means: Any) -> Values:
+    """The standard error of the mean of all draws, from the means of `batches`; nan of one."""
+    means = np.asarray(means)
+    if len(means) < 2:
+        return np.full(means.shape[1:], math.nan)
+    return np.asarray(means.std(axis=0, ddof=1) / math.sqrt(len(means)))
 
 
 def _split(draws: Any) -> Values:
