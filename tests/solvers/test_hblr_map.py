@@ -155,7 +155,7 @@ def test_coordinate_ascent_and_newton_find_the_same_weights(link, by_feature, mo
     data = rr_lr_tree.TreeExamples.of(X, Y, weight, None, 0.5, link == "softmax", np.float64)
     A = 0.5 + rng.random((5 if by_feature else 1, 8))
     tree = rr_lr_tree.plain_tree(Order.of(model.tree).parent).with_precisions(A, np.float64)
-    ways = rr_lr_tree.TreeAscent(data, tree, 0), rr_lr_tree.TreeNewton(data, tree)
+    ways = rr_lr_tree.TreeAscent(data, tree, None, 0), rr_lr_tree.TreeNewton(data, tree)
     for means in ways:
         means.set_precisions(A)
         assert means.improve(5e-12, 10_000)

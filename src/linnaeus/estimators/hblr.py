@@ -101,7 +101,9 @@ class HBLR(Continued):
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
-        Threads; None for one, -1 for all cores. The result does not depend on it.
+        Threads; None for one, -1 for all cores. The result does not depend on it. They share all
+        of variational inference; of partial MAP the precisions, certificates and Newton's steps of
+        large data, where otherwise samples are visited one after the other.
     random_state : int, RandomState instance or None, default=None
         Seed of Monte Carlo probabilities.
 

@@ -23,6 +23,7 @@ from linnaeus.estimators import _edge_features, _targets
 from linnaeus.estimators._base import stacked
 from linnaeus.estimators._kernel import LinearOrKernel
 from linnaeus.estimators._linear import LARGE
+from linnaeus.execution import executor
 from linnaeus.inference.maxsum import max_sum, node_margins, path_scores
 from linnaeus.losses import SCALINGS, markov_edges
 from linnaeus.parameters import COUNT, NONE, Limits, choice, fitting
@@ -38,6 +39,7 @@ _SOLVERS: dict[tuple[str, str], tuple[Callable[..., Fitted], tuple[str, ...]]] =
     ("edge", "negative"): (_negative, ("root_edges", "competitors")),
     ("path", "example"): (hm3_paths.solve, ()),
 }
+_SIDE_BY_SIDE = (hm3.solve, hm3_edges.solve)  # those that take an executor
 # the same with features of single edges
 _LOCAL_SOLVERS = {
     ("edge", "example"): (hm3_local.solve, ("root_edges", "competitors")),
@@ -92,8 +94,10 @@ class HM3(LinearOrKernel):
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
-        Threads of kernel matrices and predictions; None for one, -1 for all cores. The result does
-        not depend on it.
+        Threads; None for one, -1 for all cores. The result does not depend on it. They share
+        kernel matrices, the certificate of every round (``slack='example'`` with edge features),
+        the edges (``slack='edge'``) and predictions; otherwise samples are visited one after the
+        other.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -271,6 +275,8 @@ class HM3(LinearOrKernel):
             )
         solve, names = solvers[self.features, self.slack]
         options = {name: getattr(self, name) for name in names}
+        if solve in _SIDE_BY_SIDE:
+            options["executor"] = executor(self.n_jobs)
         forest = self._forest(Y.shape[1])
         self.edges_ = markov_edges(
             forest.tree, "all" if self.features == "path" else self.root_edges

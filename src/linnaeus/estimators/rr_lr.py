@@ -57,7 +57,9 @@ class RecursiveLogistic(Recursive, Independent):
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
-        Threads; None for one, -1 for all cores. The result does not depend on it.
+        Threads; None for one, -1 for all cores. The result does not depend on it. They share
+        certificates and Newton's steps of large data; on a forest all classes of a sample are
+        solved together, one sample after the other.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

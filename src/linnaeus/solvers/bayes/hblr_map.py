@@ -128,8 +128,8 @@ class _Joint:
             self.precisions(), data.rows.data.dtype
         )
         self.means: TreeWeights = (
-            TreeNewton(data, tree, self.mass) if by_newton
-            else TreeAscent(data, tree, SEED, self.mass)
+            TreeNewton(data, tree, executor, self.mass) if by_newton
+            else TreeAscent(data, tree, executor, SEED, self.mass)
         )  # fmt: skip
 
         self.free: Any = None  # nodes that may move; None for all
@@ -145,13 +145,13 @@ class _Joint:
             self.free = np.asarray(free)
             owners = self.model.per_owner(~self.free[:, None]) == 0
             self.moves = owners
-            self.means = TreeNewton(self.data, self.means.tree, self.mass)
+            self.means = TreeNewton(self.data, self.means.tree, self.executor, self.mass)
             self.means.free = self.free[self.order.nodes]
         self.means.resume(W)
 
     def whole_gap(self) -> float:
         """How much the objective could rise at most if all nodes moved, precisions being kept."""
-        whole = TreeNewton(self.data, self.means.tree, self.mass)
+        whole = TreeNewton(self.data, self.means.tree, self.executor, self.mass)
         whole.resume(self.means.W)
         return min(whole.distance(), -self.objective)  # which is never positive
 
@@ -198,7 +198,7 @@ class _Joint:
 
     def _by_newton(self, before: TreeWeights, close: float) -> TreeNewton:
         """Go on where coordinate ascent is slow."""
-        means = TreeNewton(self.data, before.tree, self.mass)
+        means = TreeNewton(self.data, before.tree, self.executor, self.mass)
         means.W = before.W
         means.improve(close)
         means.change = max(means.change, before.change)
@@ -236,7 +236,8 @@ class _Paper:
     ) -> None:
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol
-        self.leaves = TreeNewton(data, rr_lr_tree.plain_tree(np.full(tree.leaves.size, -1)))
+        alone = rr_lr_tree.plain_tree(np.full(tree.leaves.size, -1))
+        self.leaves = TreeNewton(data, alone, executor)
         dtype = data.rows.data.dtype
         self.mu = np.zeros((tree.n_nodes, self.d), dtype=dtype)
         self.variance = np.ones_like(self.mu)

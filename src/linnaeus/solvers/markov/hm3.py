@@ -26,13 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError, check_choice
+from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov import hm3_interior as interior
 from linnaeus.solvers.markov.hm3_forest import build, machine_of
 from linnaeus.solvers.markov.hm3_rows import Fitted, MarkovProblem, check_competitors, prepare
-from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.examples import Rows, over_blocks
 from linnaeus.solvers.numerics.interior import coordinates, kernel_coordinates
 from linnaeus.solvers.numerics.rounds import Rounds
+from linnaeus.solvers.numerics.row_parts import RowParts
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -40,7 +42,8 @@ Numbers = npt.NDArray[np.int64]
 STEPS = 8  # pairwise steps of one visit at most
 ENOUGH = 0.3  # a visit ends when the gap is this part of what it was
 SWEEPS = 3  # over a block of kernel rows
-BLOCK = 256  # kernel rows scored at once
+BLOCK = 256  # kernel rows scored before any is visited
+PART = 64  # of these by one worker
 STRETCHES = 1.0 + 1e-3 * np.array([0.0, 0.25, 1.0, 2.0, 4.0, 10.0, 40.0])  # of the weights
 EXPECTED = 0.5  # a certificate's gap by that measured in the pass before, at first
 PASSES, MOST, VISITS = 8, 64, 16_384  # of a round: passes at most, more where these are few visits
@@ -66,6 +69,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 1000,
     seed: int = 0,
+    executor: Executor | None = None,
     **made: Any,
 ) -> Fitted:
     """The model with one slack per example.
@@ -85,6 +89,7 @@ def solve(
         where examples are few: one of three over all, the others over examples drawn by their
         gaps; then a certificate. One of "csga" is a working set and a certificate, one of the
         interior point method an optimum over the labelings found so far.
+    executor : where certificates are measured, in parts; visits are one after the other
     made : C, sample_weight and dtype of `hm3_rows.prepare`; marginals, gaps and objectives are
         float64 whatever the dtype
 
@@ -96,7 +101,7 @@ def solve(
     _check(optimizer, competitors, freq, max_iter)
     problem = prepare(X, Y, parent, precomputed=precomputed, **made)
     model = build(problem.taxonomy, loss, root_edges, competitors == "consistent")
-    ascent = (_Kernel if precomputed else _Linear)(problem, model, seed)
+    ascent = (_Kernel if precomputed else _Linear)(problem, model, seed, executor)
     ascent.sweeps = SWEEPS if freq is None else 1
     rounds = Rounds(max_iter, tol)
     for n in rounds:
@@ -124,13 +129,16 @@ class _Ascent:
 
     sweeps: int  # over a block of a kernel matrix at each visit
 
-    def __init__(self, problem: MarkovProblem, model: fast.ForestModel, seed: int) -> None:
+    def __init__(
+        self, problem: MarkovProblem, model: fast.ForestModel, seed: int, executor: Executor | None
+    ) -> None:
         _, Y, cost, data = problem
+        self.executor = executor
         self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
         width = max(k, int(model.column.max(initial=-1)) + 1)
         self.Z = self.held = np.zeros((len(Y), width))  # held: what the weights are made of
-        self.work, self.s = _work(k, model.below.size, width), np.zeros(width, self.dtype)
+        self.work, self.s = self._space()
         self.examples = fast.Examples(Y, cost, np.maximum(data.inputs.norm2, 0.0), self.Z)
         self.slacks = np.zeros((len(Y), STRETCHES.size))
         self.gaps, self.exact = np.zeros(len(Y)), np.zeros(len(Y))
@@ -141,6 +149,11 @@ class _Ascent:
         self.visit_work = entries / len(Y) * width + VISIT * model.below.size
         self.rng = np.random.default_rng(seed)
         self.live = np.flatnonzero(cost > 0)
+
+    def _space(self) -> tuple[fast.ForestWork, npt.NDArray[Any]]:
+        """Scratch of one worker, the scores of an example in the type of the weights last."""
+        k, width = self.Y.shape[1], self.Z.shape[1]
+        return _work(k, self.model.below.size, width), np.zeros(width, self.dtype)
 
     def expand(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Columns to blocks: (rows, 4 n_edges) in the order (edge, code)."""
@@ -236,6 +249,7 @@ class _Linear(_Ascent):
         super().__init__(*start)
         self.rows = Rows(*self.data.inputs[:3])
         self.V = np.zeros((self.data.matrix.shape[1], self.Z.shape[1]), dtype=self.dtype)
+        self.over = RowParts(self.rows, self.V.shape, self.executor)
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         self.dual += fast.linear_pass(
@@ -244,11 +258,15 @@ class _Linear(_Ascent):
         )  # fmt: skip
 
     def measure(self) -> float:
-        norm2: float = fast.measure_linear(
-            self.model, self.rows, self.examples, self.V, STRETCHES, self.slacks, self.exact,
-            self.s, self.work,
-        )  # fmt: skip
-        return norm2
+        def measure(part: slice, rows: Rows) -> float:
+            examples, (work, s) = fast.Examples(*(a[part] for a in self.examples)), self._space()
+            norm2: float = fast.measure_linear(
+                self.model, rows, examples, self.V, STRETCHES, self.slacks[part],
+                self.exact[part], s, work,
+            )  # fmt: skip
+            return norm2
+
+        return float(sum(self.over.each(measure)))
 
     def renew(self) -> None:
         self.V[:] = self.data.matrix.T @ self.held
@@ -273,13 +291,26 @@ class _Kernel(_Ascent):
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         for part in _blocks(order.size):
             block = order[part]
-            G = self.K[block]
-            F = G @ self.N
+            G, F = self._scored(block)
             self.dual += fast.kernel_block(
                 block, limits[part], enough, self.sweeps, self.model,
                 np.ascontiguousarray(G[:, block]), self.examples, F, self.N, self.gaps, self.s,
                 self.work,
             )  # fmt: skip
+
+    def _scored(self, block: Numbers) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Rows of the kernel matrix, and their scores, in parts."""
+        G = np.empty((block.size, len(self.K)), dtype=self.K.dtype)
+        F = np.empty((block.size, self.N.shape[1]), dtype=self.N.dtype)
+
+        def score(part: slice) -> None:
+            G[part] = self.K[block[part]]
+            F[part] = G[part] @ self.N
+
+        with one_blas_thread():
+            parts = [slice(a, a + PART) for a in range(0, block.size, PART)]
+            list(over_blocks(score, (), parts, self.executor))
+        return G, F
 
     def renew(self) -> None:
         self.N[:] = self.held
@@ -289,13 +320,16 @@ class _Kernel(_Ascent):
         return kernel_coordinates(self.K[np.ix_(self.live, self.live)])
 
     def measure(self) -> float:
-        total = 0.0
-        for part in _blocks(len(self.Y)):
-            total += fast.measure_scored(
+        def measure(part: slice) -> float:
+            norm2: float = fast.measure_scored(
                 part.start, self.model, self.K[part] @ self.N, self.examples, STRETCHES,
-                self.slacks, self.exact, self.work,
+                self.slacks, self.exact, self._space()[0],
             )  # fmt: skip
-        return total
+            return norm2
+
+        with one_blas_thread():
+            parts = list(_blocks(len(self.Y)))
+            return float(sum(over_blocks(measure, (), parts, self.executor)))
 
 
 def _pairwise(ascent: _Ascent, limit: int, tol: float, first: bool) -> None:

@@ -104,7 +104,7 @@ def solve(
             examples = rr_lr_tree.TreeExamples.of(X, Y, weight, cost, bias, False, dtype)
             answer = rr_lr_tree.solve(
                 examples, tree, start=None if start is None else _all_nodes(structure, start),
-                tol=tol, max_passes=PASSES * max_iter, seed=seed,
+                tol=tol, max_passes=PASSES * max_iter, seed=seed, executor=executor,
             )  # fmt: skip
             return _tree_answer(answer, bias)
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)

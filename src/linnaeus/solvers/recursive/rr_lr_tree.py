@@ -33,18 +33,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit, softmax
 
+from linnaeus.execution import Executor
 from linnaeus.solvers.linear import logistic_fast as flat
 from linnaeus.solvers.numerics import coordinate_ascent, elimination, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of
-from linnaeus.solvers.numerics.examples import FloatArray, Rows
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, over_blocks
 from linnaeus.solvers.numerics.rounds import Record, Rounds, relative
+from linnaeus.solvers.numerics.row_parts import RowParts
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
 
 MANY = 500  # nodes up to which Newton's method eliminates blocks of features
 LEAST = 0.01  # of the largest curvature: rows that count for the preconditioner
 MOMENTS = 16  # rows a feature that it takes
+LEAVES = 16  # for which it takes them at once
 SHARE = 0.1  # of its part of the gap to go for: an example below it is not visited
 TIMES = 10  # epochs for which that counts
 PASSES = 1000  # over the data in one round
@@ -57,6 +60,11 @@ class IncrementTree(NamedTuple):
     parent: npt.NDArray[np.int64]  # -1 for roots
     factor: Values  # f
     inverse: FloatArray  # 1 / A, (1 or n_features + 1, n_nodes)
+
+    def at(self, features: slice) -> IncrementTree:
+        """For some features alone."""
+        alike = self.inverse.shape[0] == 1
+        return self if alike else self._replace(inverse=self.inverse[features])
 
     def with_precisions(self, A: Values, dtype: Any) -> IncrementTree:
         """A (1 or n_features + 1, n_nodes)."""
@@ -93,6 +101,10 @@ class TreeExamples(NamedTuple):
     softmax: bool
     n_features: int
 
+    def part(self, here: slice, rows: Rows) -> TreeExamples:
+        """Some of them, whose rows are at hand."""
+        return self._replace(rows=rows, weight=self.weight[here], y=self.y[here])
+
     @classmethod
     def of(
         cls, X: sp.csr_array, Y: sp.csr_array, weight: Values, cost: Values | None, bias: float,
@@ -118,7 +130,7 @@ class TreeAnswer(NamedTuple):
 
 def solve(
     examples: TreeExamples, tree: IncrementTree, *, start: FloatArray | None = None, tol: float,
-    max_passes: int, seed: int,
+    max_passes: int, seed: int, executor: Executor | None = None,
 ) -> TreeAnswer:  # fmt: skip
     """Solve until the relative duality gap is `tol`, or after `max_passes` over the data.
 
@@ -126,11 +138,11 @@ def solve(
     """
     n, K = examples.y.shape
     close = coordinate_ascent.target_gap(tol, examples.rows.data.dtype)
-    run, done, n_passes = TreeNewton(examples, tree), False, 0
+    run, done, n_passes = TreeNewton(examples, tree, executor), False, 0
     if start is not None:
         run.resume(start)
     if not newton.suits(n, examples.n_features) and tree.inverse.max() <= LOOSE:
-        ascent = TreeAscent(examples, tree, seed)
+        ascent = TreeAscent(examples, tree, executor, seed)
         if start is not None:
             ascent.resume(start)
         done = ascent.improve(close, max_passes)
@@ -151,11 +163,17 @@ def solve(
 class TreeWeights(ABC):
     """Weights (n_features + 1, nodes) on their way to the minimum.
 
+    executor : where passes that leave the weights alone run, in parts
     scale : what the gap is measured by where the objective is smaller
     """
 
-    def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
+    def __init__(
+        self, examples: TreeExamples, tree: IncrementTree, executor: Executor | None = None,
+        scale: float = 0.0,
+    ) -> None:  # fmt: skip
         self.examples, self.tree = examples, tree
+        shape = examples.n_features + 1, examples.y.shape[1]
+        self.over, self.executor = RowParts(examples.rows, shape, executor), executor
         self.dtype, self.n_leaves = examples.rows.data.dtype, examples.y.shape[1]
         self.W = np.zeros((examples.n_features + 1, tree.parent.size), dtype=self.dtype)
         self.H = np.empty(examples.y.shape, dtype=self.dtype)
@@ -183,7 +201,8 @@ class TreeWeights(ABC):
     def curvature(self) -> FloatArray:
         """h (n_features + 1, leaves) = sum_i c_i x_ij^2 p_ik (1 - p_ik), always one array"""
         self.h[:] = 0
-        flat.diagonal(self.examples.rows, self.examples.bias, self._curvatures(), self.h)
+        H, bias = self._curvatures(), self.examples.bias
+        self.over.summed(lambda part, rows, h: flat.diagonal(rows, bias, H[part], h), self.h)
         return self.h
 
     def _curvatures(self) -> FloatArray:
@@ -195,9 +214,10 @@ class TreeAscent(TreeWeights):
     """Coordinate ascent in the dual. e = |y - pi| and V are kept in step."""
 
     def __init__(
-        self, examples: TreeExamples, tree: IncrementTree, seed: int, scale: float = 0.0
-    ) -> None:
-        super().__init__(examples, tree, scale)
+        self, examples: TreeExamples, tree: IncrementTree, executor: Executor | None, seed: int,
+        scale: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__(examples, tree, executor, scale)
         self.seed, self.n_since = seed, 0  # epochs since the last look
         n_columns = self.n_leaves if tree.inverse.shape[0] == 1 else tree.parent.size
         self.V = np.zeros((examples.n_features + 1, n_columns), dtype=self.dtype)
@@ -207,16 +227,15 @@ class TreeAscent(TreeWeights):
     def resume(self, W: FloatArray) -> None:
         """pi = y + tau (p - y) at the probabilities p of these weights, tau V nearest to them."""
         super().resume(W)
-        self.resumed, rows, y = True, self.examples.rows, self.examples.y
+        self.resumed, bias, y = True, self.examples.bias, self.examples.y
         leaves = np.ascontiguousarray(self.W[:, -self.n_leaves :])
-        flat.margins(rows, self.examples.bias, leaves, self.H)
+        self.over.each(lambda part, rows: flat.margins(rows, bias, leaves, self.H[part]))
         if self.examples.softmax:
             p = softmax(self.H, axis=1)
             e = np.where(y, np.where(y, 0, p).sum(axis=1, keepdims=True), p).astype(self.dtype)
         else:
             e = expit(np.where(y, -self.H, self.H)).astype(self.dtype)
-        self.V[:] = 0
-        fast.add_residuals(self.examples, self.tree, e, self.V)
+        self._set_residuals(e)
         size = np.array([fast.energy(self.tree, self.V)])
         along = np.array([np.vdot(leaves, self.V[:, -self.n_leaves :])], dtype=np.float64)
         tau = coordinate_ascent.projection(along, size).astype(self.dtype)
@@ -233,7 +252,7 @@ class TreeAscent(TreeWeights):
         else:
             p = coordinate_ascent.frequencies(positive, negative, y.shape[0])
         e = np.where(y, 1 - p, p).astype(self.dtype)
-        fast.add_residuals(self.examples, self.tree, e, self.V)
+        self._set_residuals(e)
         size = np.array([fast.energy(self.tree, self.V)])
         tau = (
             coordinate_ascent.softmax_ray(p, mass, size)
@@ -243,6 +262,15 @@ class TreeAscent(TreeWeights):
         self.V *= tau
         return np.asarray(e * tau)
 
+    def _set_residuals(self, e: FloatArray) -> None:
+        """V = sum_i D_in x_i"""
+
+        def add(part: slice, rows: Rows, V: FloatArray) -> None:
+            fast.add_residuals(self.examples.part(part, rows), self.tree, e[part], V)
+
+        self.V[:] = 0
+        self.over.summed(add, self.V)
+
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
         """Epochs until the gap is small enough; false if that is slow."""
         known = self.rounds.trace or self.resumed
@@ -251,8 +279,7 @@ class TreeAscent(TreeWeights):
         self.active[:] = True
         done = coordinate_ascent.ascend(self, n, n_first, self.seed)
         if self.rounds.n:  # rounding errors must not add up over the rounds
-            self.V[:] = 0
-            fast.add_residuals(self.examples, self.tree, self.e, self.V)
+            self._set_residuals(self.e)
         change, largest = fast.move(self.tree, self.V, self.W)
         self.change = change / max(1.0, largest)
         return done
@@ -266,8 +293,13 @@ class TreeAscent(TreeWeights):
     def look(self) -> None:
         """Measure objective and gap."""
         gaps, self.n_since = np.empty(self.e.shape[0]), 0
-        value = fast.measure(self.examples, self.tree, self.V, self.e, self.H, gaps)
-        self._note(value, float(gaps.sum()))
+
+        def measure(part: slice, rows: Rows) -> float:
+            examples, arrays = self.examples.part(part, rows), (self.e, self.H, gaps)
+            value: float = fast.measure(examples, self.tree, self.V, *(a[part] for a in arrays))
+            return value
+
+        self._note(sum(self.over.each(measure)), float(gaps.sum()))
         self.active = gaps > SHARE * self.rounds.target / gaps.size
 
     def narrow(self) -> None:
@@ -284,11 +316,11 @@ class TreeNewton(TreeWeights):
 
     free: Any = None  # (nodes,), or None
 
-    def __init__(self, examples: TreeExamples, tree: IncrementTree, scale: float = 0.0) -> None:
-        super().__init__(examples, tree, scale)
+    def __init__(self, *start: Any) -> None:
+        super().__init__(*start)
+        tree, examples = self.tree, self.examples
         self.first, self.loss = tree.parent.size - self.n_leaves, np.inf
         self.origin: FloatArray | None = None
-        self.z, self.work = np.empty(self.n_leaves, dtype=self.dtype), np.empty((1, self.n_leaves))
         self.t = np.argmax(examples.y, axis=1).astype(np.int64)
 
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
@@ -309,7 +341,7 @@ class TreeNewton(TreeWeights):
 
     def _weights(self, B: FloatArray) -> FloatArray:
         W = np.empty_like(B)
-        fast.to_weights(self.tree, B, W)
+        self.over.features(lambda j: fast.to_weights(self.tree.at(j), B[j], W[j]), *B.shape)
         return W
 
     def _leaf_weights(self, B: FloatArray) -> FloatArray:
@@ -320,33 +352,44 @@ class TreeNewton(TreeWeights):
         if self.origin is not None:
             W += self.origin
         G, out = np.zeros_like(W), B.copy()
-        if d.softmax:
-            loss = flat.softmax_evaluate(
-                d.rows, d.bias, d.weight, self.t, W, G, self.H, self.z, self.work
-            )
-        else:
-            each = np.empty(self.z.size)
-            flat.binary_evaluate(d.rows, d.bias, d.weight, d.cost, d.y, W, G, self.H, self.z, each)
-            loss = each.sum()
-        fast.add_gradient(self.tree, G, False, out)
-        self._hold(out)
+
+        def losses(part: slice, rows: Rows, G: FloatArray) -> Values:
+            z, each = np.empty(self.n_leaves, dtype=self.dtype), np.empty((1, self.n_leaves))
+            given, H = (rows, d.bias, d.weight[part]), self.H[part]
+            if d.softmax:
+                loss = flat.softmax_evaluate(*given, self.t[part], W, G, H, z, each)
+                return np.array([loss])
+            flat.binary_evaluate(*given, d.cost, d.y[part], W, G, H, z, each[0])
+            return np.asarray(each[0])
+
+        loss = np.sum(self.over.summed(losses, G), axis=0).sum()
+        self._add_gradient(G, False, out)
         self.loss = float(loss)
         return 0.5 * self.dot(B, B) + loss, out
 
     def product(self, D: FloatArray) -> FloatArray:
         d, V = self.examples, self._leaf_weights(D)
         HV, out = np.zeros_like(V), D.copy()
-        if d.softmax:
-            flat.softmax_product(d.rows, d.bias, d.weight, self.H, V, HV, self.z)
-        else:
-            flat.binary_product(d.rows, d.bias, self.H, V, HV, self.z)
-        fast.add_gradient(self.tree, HV, False, out)
-        self._hold(out)
+
+        def multiply(part: slice, rows: Rows, HV: FloatArray) -> None:
+            z, H = np.empty(self.n_leaves, dtype=self.dtype), self.H[part]
+            if d.softmax:
+                flat.softmax_product(rows, d.bias, d.weight[part], H, V, HV, z)
+            else:
+                flat.binary_product(rows, d.bias, H, V, HV, z)
+
+        self.over.summed(multiply, HV)
+        self._add_gradient(HV, False, out)
         return out
 
-    def _hold(self, out: FloatArray) -> None:
-        """Gradients of nodes that are held are 0."""
-        if self.free is not None:
+    def _add_gradient(self, G: FloatArray, squared: bool, out: FloatArray) -> None:
+        """Carry what the leaves have to all nodes; those that are held have none."""
+
+        def add(j: slice) -> None:
+            fast.add_gradient(self.tree.at(j), G[j], squared, out[j])
+
+        self.over.features(add, *out.shape)
+        if self.free is not None and not squared:
             out[:, ~self.free] = 0
 
     def distance(self) -> float:
@@ -370,7 +413,7 @@ class TreeNewton(TreeWeights):
             except np.linalg.LinAlgError:  # numbers too far apart for a factorisation
                 pass
         M = np.ones_like(self.W)
-        fast.add_gradient(self.tree, self.curvature(), True, M)
+        self._add_gradient(self.curvature(), True, M)
         return lambda R: np.asarray(R / M)
 
     def _by_leaf(self) -> Callable[[FloatArray], FloatArray]:
@@ -406,7 +449,14 @@ class TreeNewton(TreeWeights):
         least = LEAST * H.max(axis=0)
         stride = np.maximum((least <= H).sum(axis=0) // (MOMENTS * width), 1)
         Q, kept = np.zeros((self.n_leaves, width, width)), np.zeros(self.n_leaves)
-        fast.leaf_moments(self.examples.rows, self.examples.bias, H, least, stride, Q, kept)
+        data = self.examples.rows, self.examples.bias
+
+        def moments(here: slice) -> None:
+            own = np.ascontiguousarray(H[:, here]), least[here], stride[here]
+            fast.leaf_moments(*data, *own, Q[here], kept[here])
+
+        blocks = [slice(k, k + LEAVES) for k in range(0, self.n_leaves, LEAVES)]
+        list(over_blocks(moments, (), blocks, self.executor))
         share = H.sum(axis=0, dtype=np.float64) / np.maximum(kept, 1e-300)
         return np.asarray(Q * share[:, None, None])
 

@@ -1,0 +1,110 @@
+"""Passes in parts of the rows: the same bits for any number of workers, and as without parts."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from linnaeus import HBLR, HM3, MulticlassLogistic, RecursiveLogistic, Taxonomy, execution
+from linnaeus.execution import executor
+from linnaeus.solvers.markov import hm3
+from linnaeus.solvers.numerics import row_parts
+from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.row_parts import RowParts
+
+TAX = Taxonomy.from_edges([("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1")])
+CASES = {
+    "rr-lr": lambda **o: RecursiveLogistic(TAX, C=0.5, **o),
+    "rr-lr, exact": lambda **o: RecursiveLogistic(TAX, tol=1e-9, dtype="float64", **o),
+    "hblr": lambda **o: HBLR(TAX, **o),
+    "hblr, binary": lambda **o: HBLR(TAX, link="binary", **o),
+    "hblr, paper": lambda **o: HBLR(TAX, schedule="paper", max_iter=3, **o),
+    "mlr": lambda **o: MulticlassLogistic(TAX, C=0.3, **o),
+    "mlr, large C": lambda **o: MulticlassLogistic(TAX, C=30.0, tol=1e-8, dtype="float64", **o),
+    "hm3": lambda **o: HM3(TAX, **o),
+    "hm3, kernel": lambda **o: HM3(TAX, kernel="precomputed", **o),
+    "hm3, edges": lambda **o: HM3(TAX, slack="edge", **o),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    t = rng.integers(0, 3, size=90)
+    X = np.abs(rng.normal(size=(90, 25)) * (rng.random((90, 25)) < 0.3))
+    X[np.arange(90), t] += 1.0
+    return X / np.linalg.norm(X, axis=1, keepdims=True), np.array(TAX.leaves)[t]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Parts of a few rows, and the numbers of tasks that went to threads."""
+    monkeypatch.setattr(row_parts, "LEAST", 64)
+    monkeypatch.setattr(row_parts, "SUMS", 1)
+    monkeypatch.setattr(hm3, "BLOCK", 32)
+    monkeypatch.setattr(hm3, "PART", 8)
+    sizes, own = [], execution.Threads.map
+
+    def counted(self, function, references, blocks):
+        sizes.append(len(blocks))
+        return own(self, function, references, blocks)
+
+    monkeypatch.setattr(execution.Threads, "map", counted)
+    return sizes
+
+
+def fitted(name, data, **options):
+    X, y = data
+    model = CASES[name](random_state=0, **options).fit(X @ X.T if "kernel" in name else X, y)
+    return model, np.asarray(model.dual_coef_ if "kernel" in name else model.coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", CASES)
+def test_any_number_of_threads_gives_the_same_bits(name, data, small):
+    one, W = fitted(name, data, n_jobs=1)
+    assert not small
+    for n in (2, 3):
+        other, V = fitted(name, data, n_jobs=n)
+        assert_array_equal(V, W)
+        assert_array_equal(other.intercept_, one.intercept_)
+    assert max(small) > 1  # threads had something to do
+
+
+@pytest.mark.parametrize("name", ["rr-lr, exact", "mlr, large C"])
+def test_parts_find_the_same_optimum(name, data, request):
+    whole, W = fitted(name, data)
+    request.getfixturevalue("small")
+    other, V = fitted(name, data)
+    assert_allclose(other.objective_, whole.objective_, rtol=1e-7)
+    assert_allclose(V, W, atol=1e-3)
+
+
+def test_halves_take_hardly_more_passes_and_certify_what_they_claim(data, request):
+    whole, _ = fitted("mlr", data, tol=1e-6)
+    request.getfixturevalue("small")
+    halves, _ = fitted("mlr", data, tol=1e-6)
+    assert halves.n_iter_ <= 2 * whole.n_iter_
+    assert halves.dual_objective_ <= whole.objective_ * (1 + 1e-6)
+    assert_allclose(halves.objective_, whole.objective_, rtol=3e-6)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 5, 200])
+def test_parts_cover_every_row_once(n_rows, small):
+    rng = np.random.default_rng(n_rows)
+    X = sp.csr_array(rng.random((n_rows, 6)) * (rng.random((n_rows, 6)) < 0.5))
+    over = RowParts(Rows.of(X, float), (6, 8), executor(2))
+    seen = over.each(lambda part, rows: (part, rows.indptr.size - 1))
+    assert [n for _, n in seen] == [part.stop - part.start for part, _ in seen]
+    rows = np.concatenate([np.arange(n_rows)[part] for part, _ in seen])
+    assert_array_equal(rows, np.arange(n_rows))
+    total = np.ones(6)
+
+    def add(part, rows, out):
+        for i in range(rows.indptr.size - 1):
+            here = slice(rows.indptr[i], rows.indptr[i + 1])
+            out[rows.indices[here]] += rows.data[here]
+
+    for _ in range(2):  # sums are used again
+        over.summed(add, total)
+    assert_allclose(total, 1 + 2 * X.sum(axis=0))
