@@ -241,7 +241,7 @@ class HierarchicalRLS(KernelClassifier):
         return self.targets_.label_columns().best(self._both(margins))
 
     def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
-        """Turn scores p into margins p / (1 + C q); all families share the product with examples."""
+        """Turn scores p into margins p / (1 + C q); families share the products."""
         points = new.toarray() if any(family.primal for family in self.families_) else None
         used = self._examples_used()
         against = (new @ self.rows_[used].T).toarray() if self._is_linear() and used.size else new
