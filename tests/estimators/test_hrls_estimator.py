@@ -64,6 +64,19 @@ def test_margins_have_the_signs_of_ridge_scores(data):
         assert (np.sign(a) == np.sign(b)).all() and (abs(a) <= abs(b)).all()
 
 
+@pytest.mark.parametrize("extra", [[], [("b", "a1")]])  # a tree, and a node with two parents
+@pytest.mark.parametrize("kernel", ["linear", LinearKernel()])
+def test_labels_are_those_of_the_margins(extra, kernel):
+    rng = np.random.default_rng(1)
+    edges = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("a2", "c"), ("a2", "d")]
+    tax = Taxonomy.from_edges(edges + extra)
+    X, y = rng.normal(size=(60, 5)), rng.choice(["a1", "a2", "b1", "b2", "c", "d", "b"], 60)
+    model = HierarchicalRLS(tax, kernel=kernel).fit(X, y)
+    new = rng.normal(size=(200, 5))
+    best = model._leads(model._margins(new)).argmax(axis=1)
+    assert model.predict(new).tolist() == model.targets_.labels()[best].tolist()
+
+
 def test_an_intercept_is_a_constant_feature(data):
     X, y = data
     wide = np.column_stack([X, np.full(len(X), 3.0)])

@@ -23,6 +23,7 @@ from linnaeus.estimators._rows import read_rows
 from linnaeus.kernels import Kernel
 from linnaeus.kernels.gram import check_inner_products
 from linnaeus.parameters import Limits, choice, thing
+from linnaeus.solvers.numerics.products import linear_scores
 
 
 class Kernelized(Classifier):
@@ -162,7 +163,7 @@ class KernelClassifier(Kernelized):
     def _outputs(self, new: Any) -> np.ndarray:
         """A number for each row of weights, (n_new, n_outputs), from `_new_inputs`."""
         if self._is_linear():
-            return np.asarray(new @ self.coef_.T + self.intercept_)
+            return linear_scores(new, self.coef_, self.intercept_, getattr(self, "n_jobs", None))
         return np.asarray(new @ self.dual_coef_, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:

@@ -15,8 +15,9 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE, Classifier
 from linnaeus.estimators._rows import read_rows
-from linnaeus.inference.rows import SCORE_ENTRIES
+from linnaeus.inference.rows import SCORE_ENTRIES, top_columns
 from linnaeus.parameters import POSITIVE, fitting
+from linnaeus.solvers.numerics.products import linear_scores
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
@@ -154,11 +155,8 @@ class LinearClassifier(Classifier):
         best, values = [], []
         for scores in self._score_blocks(X):
             S = self._both(scores)[:, place]
-            part = np.argpartition(-S, k - 1, axis=1)[:, :k]
-            score = np.take_along_axis(S, part, axis=1)
-            order = np.lexsort((part, -score), axis=1)
-            best.append(np.take_along_axis(part, order, axis=1))
-            values.append(np.take_along_axis(score, order, axis=1))
+            best.append(top_columns(S, k))
+            values.append(np.take_along_axis(S, best[-1], axis=1))
         return numbers[np.vstack(best)], np.vstack(values)
 
     def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -200,9 +198,8 @@ class LinearClassifier(Classifier):
         return int(self.intercept_.size)
 
     def _scores(self, X: Any) -> np.ndarray:
-        S = X @ self.coef_.T
-        S = S.toarray() if sp.issparse(S) else np.asarray(S)
-        return np.asarray(S + self.intercept_)
+        jobs = getattr(self, "n_jobs", None)  # not all have it
+        return linear_scores(X, self.coef_, self.intercept_, jobs)
 
     def _positive(self, scores: np.ndarray) -> sp.csr_array:
         return sp.csr_array(scores > 0, dtype=np.int8)

@@ -196,12 +196,12 @@ class HierarchicalRLS(KernelClassifier):
         """
         check_is_fitted(self)
         if self.targets_.one:
-            return self.targets_.labels()[self._leads(self._margins(X)).argmax(axis=1)]
+            return self.targets_.labels()[self._leads(self._ordered(X)).argmax(axis=1)]
         scores = self._outputs(self._new_inputs(X))
         on = sp.csr_array(scores > 0, dtype=np.int8)
         best, taught = None, self.targets_.taught
         if self._fills():
-            leads = way_leads(self._dag(), self._margins(X), self._taught())
+            leads = way_leads(self._dag(), self._ordered(X), self._taught())
             best = taught[leads[:, taught].argmax(axis=1)]
         return _targets.answer(self.targets_, on, self.taxonomy_, best)
 
@@ -220,9 +220,19 @@ class HierarchicalRLS(KernelClassifier):
         if self.margins:
             new = self._with_constant(new) if self._is_linear() else new
             diagonal = self._self_kernels(X, new, self_kernel)
-            for at in score_blocks(new.shape[0], max(new.shape[1], len(self.targets_.names))):
+            widest = max(new.shape[1], len(self.targets_.names), self._examples_used().size)
+            for at in score_blocks(new.shape[0], widest):
                 self._shrink(new[at], diagonal[at], out[at])
         return out
+
+    def _ordered(self, X: Any) -> np.ndarray:
+        """Scores with the signs of the margins and their order among siblings.
+
+        In a tree siblings learn from the same examples, so ridge scores will do: their margins are
+        these by one positive factor, and no factor is solved with.
+        """
+        tree = bool((np.diff(self._dag().parent_ptr) <= 1).all())
+        return self._outputs(self._new_inputs(X)) if tree else self._margins(X)
 
     def _leads(self, margins: np.ndarray) -> np.ndarray:
         """A column for each of the labels of which one is answered."""
@@ -231,18 +241,20 @@ class HierarchicalRLS(KernelClassifier):
         return self.targets_.label_columns().best(self._both(margins))
 
     def _shrink(self, new: Any, diagonal: np.ndarray, scores: np.ndarray) -> None:
-        """Turn scores p into margins p / (1 + C q)."""
+        """Turn scores p into margins p / (1 + C q); families share the products."""
+        points = new.toarray() if any(family.primal for family in self.families_) else None
+        used = self._examples_used()
+        against = (new @ self.rows_[used].T).toarray() if self._is_linear() and used.size else new
         for family in self.families_:
-            points: Any = None
-            against: Any = None
-            if family.primal:
-                points = new.toarray()
-            elif self._is_linear():
-                against = (new @ self.rows_[family.rows].T).toarray()
-            else:
-                against = new[:, family.rows]
-            q = hrls.leverages(family, points, against, diagonal)
+            rows = np.searchsorted(used, family.rows) if self._is_linear() else family.rows
+            k = None if family.primal else against[:, rows]
+            q = hrls.leverages(family, points, k, diagonal)
             scores[:, family.nodes] /= (1.0 + self.C * q)[:, None]
+
+    def _examples_used(self) -> np.ndarray:
+        """The examples of the families whose factor is over examples, ascending."""
+        rows = [family.rows for family in self.families_ if not family.primal]
+        return np.unique(np.concatenate(rows)) if rows else np.zeros(0, dtype=np.int64)
 
     def _self_kernels(self, X: Any, new: Any, given: Any) -> np.ndarray:
         """K(x, x) of new points."""
