@@ -38,8 +38,7 @@ class MulticlassLogistic(Exclusive):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it. They share
-        certificates and Newton's steps of large data; samples are visited by two threads where
-        costs are small (rows of length 1, C up to 1), else one after the other.
+        certificates and Newton's steps of large data; samples are visited one after the other.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

@@ -33,8 +33,6 @@ from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.numerics.row_parts import RowParts
 
-SMALL = 2.5  # mean of u ||x||^2 up to which examples are visited in two halves
-
 
 class MlrTask(NamedTuple):
     """The problem, beside the arrays that are large."""
@@ -117,8 +115,7 @@ class _MlrRun:
         self.M = None if task.mean is None else self._packed(task.mean)
         if self.M is not None:
             self.W += self.M
-        self.over, self.executor = RowParts(rows, self.W.shape, executor), executor
-        self.in_halves = self._are_small(weight * norms)
+        self.over = RowParts(rows, self.W.shape, executor)
         self.objective, self.dual = np.inf, -np.inf
         self.rounds = Rounds(task.max_iter, self.target)
         self.r, self.pi = self._prior() if task.start is None else self._warm()
@@ -176,35 +173,13 @@ class _MlrRun:
         log_p[own] = np.log(left)
         return log_p, np.exp(log_p)
 
-    def _are_small(self, q: Values) -> bool:
-        """Whether steps in two halves take no more epochs: q is by what a step moves its score."""
-        return len(self.over.large) > 1 and float(np.mean(q)) <= SMALL
-
     def sweep(self, order: Any) -> None:
-        """Visit the examples in this order, or in two halves side by side.
-
-        Each half takes its own moves twice, as if the other made the same: their sum is then never
-        worse than what both saw. Twice the moves are scores with sqrt(2) x and w / sqrt(2).
-        """
-        if not self.in_halves:
-            return self._visit(order, self.rows, 1.0, self.W)
-        root = self.W.dtype.type(np.sqrt(2.0))
-        rows = self.rows._replace(data=root * self.rows.data)
-        copies = [self.W / root for _ in range(2)]
-
-        def visit(half: int) -> None:
-            self._visit(np.array_split(order, 2)[half], rows, root, copies[half])
-
-        list(examples.over_blocks(visit, (), range(2), self.executor))
-        self.W = (copies[0] + copies[1]) / root
-        return None
-
-    def _visit(self, order: Any, rows: Rows, root: Any, W: FloatArray) -> None:
-        """Steps for features that are `root` times as large."""
-        z, delta = np.empty((2, W.shape[1]), dtype=W.dtype)
-        bias, weight = W.dtype.type(root * self.bias), self.weight
-        norms, work = root * root * self.norms, np.empty((4, z.size))
-        fast.softmax_sweep(order, rows, bias, norms, weight, W, self.r, self.pi, z, delta, work)
+        """Visit the examples one after the other, in this order."""
+        z, delta = np.empty((2, self.W.shape[1]), dtype=self.W.dtype)
+        fast.softmax_sweep(
+            order, self.rows, self.bias, self.norms, self.weight, self.W, self.r, self.pi, z, delta,
+            np.empty((4, z.size)),
+        )  # fmt: skip
 
     def look(self) -> None:
         def certify(part: slice, rows: Rows) -> Values:
