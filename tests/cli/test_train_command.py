@@ -133,7 +133,7 @@ def test_a_bad_row_is_named_or_left_out(linnaeus, tmp_path):
         (["several", "--encoding", "utf-9"], "The encoding 'utf-9' is not known"),
         (["several", "--taxonomy", "t.tsv"], "The taxonomy 't.tsv' was given"),
         (["several", "-m", "smv"], "The method 'smv' is not known (did you mean 'svm'?)"),
-        (["several", "-p", "c=3"], "no parameter 'c' (did you mean 'C'?)"),
+        (["several", "-p", "c=3"], "No method has a parameter 'c' (did you mean 'C'?)"),
         (["several", "-p", "C"], "'C' is not written name=value. Write it like C=10"),
         (["several", "-p", "C=abc"], "'C' of 'svm' is 'abc', where a number is needed"),
         (["several", "-p", "C=-1"], "C is -1. It must be a positive number"),

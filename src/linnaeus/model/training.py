@@ -107,12 +107,11 @@ def train(
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
     splits = splits_of(labels.y, n_train, folds, seed, copies.groups)
-    searched: dict[str, Any] = {}
     trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
+    searched: dict[str, Any] = {}
     if method is None:
         chosen, searched = best_method(trial, chosen, own, is_standard(fitted), budget, step)
-    chosen, priors = best_variant(trial, chosen, own, budget, step)
-    searched = searched or priors
+    chosen, searched = best_variant(trial, chosen, own, budget, step, searched)
     settings = chosen.parameters | own
     step("fit", 1, 4)
     estimator = make(chosen.method, taxonomy, settings, seed, jobs)
