@@ -66,7 +66,7 @@ def test_a_node_by_its_title_and_pages(saved, linnaeus, tmp_path):
         (("--text", " "), "The text is empty"),
         (("--text", "a", "--node", "news"), "--node cannot go with"),
         (("--text", "a", "--row", "1"), "Give it with --data"),
-        (("--text", "a", "--data", "b", "--row", "1"), "either a text or a row"),
+        (("--text", "a", "--data", __file__, "--row", "1"), "either a text or a row"),
         (
             ("--node", "newz"),
             "'newz' is neither the id nor the title of a node (did you mean 'news'",
