@@ -139,16 +139,17 @@ def best_method(
 
 
 def best_variant(
-    trial: Trial, chosen: MethodChoice, fixed: Mapping[str, Any], budget: float,
-    step: Callable[[str, int, int], None], before: dict[str, Any],
+    trial: Trial, found: Found, fixed: Mapping[str, Any], budget: float,
+    step: Callable[[str, int, int], None],
 ) -> Found:  # fmt: skip
     """The same method with the one of its priors that is best on held-out rows.
 
-    before : what is told of how the method was found, and stays the story of the search
+    What is told of how the method was found stays the story of the search.
     """
+    chosen, before = found
     wanted = variants(Candidate(chosen.method, chosen.parameters, (None,)), fixed)
     if not wanted:
-        return Found(chosen, before)
+        return found
     choice, told = _found(trial, chosen, wanted, budget, step)
     if choice is not chosen and told.get("tried"):
         choice = choice._replace(why=f"{chosen.why}; its prior is the {choice.why}")

@@ -24,7 +24,7 @@ from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
 from linnaeus.model.methods import INFO, OWN, make
 from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
-from linnaeus.model.search import METRIC, Trial, best_method, best_variant
+from linnaeus.model.search import METRIC, Found, Trial, best_method, best_variant
 from linnaeus.parameters import check_parameters
 from linnaeus.splits import Split
 from linnaeus.taxonomy import Taxonomy
@@ -96,9 +96,7 @@ def train(
     step = step or (lambda *_: None)
     n_train, part = len(part), part if valid is None else part.joined(valid)
     labels = TrainingLabels.of(part, taxonomy)
-    if rule != "auto":
-        check_rule(rule, rule_parameters or {})
-    check_budget(budget)
+    _check_given(rule, rule_parameters, budget)
     chosen = choose_method(method, part, taxonomy, labels.several)
     own = dict(parameters or {})
     check_parameters(make(chosen.method, taxonomy, chosen.parameters | own, seed, jobs))
@@ -108,10 +106,10 @@ def train(
     fitted, X, told = _featured(part, features, feature_parameters, X)
     splits = splits_of(labels.y, n_train, folds, seed, copies.groups)
     trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
-    searched: dict[str, Any] = {}
+    found = Found(chosen, {})
     if method is None:
-        chosen, searched = best_method(trial, chosen, own, is_standard(fitted), budget, step)
-    chosen, searched = best_variant(trial, chosen, own, budget, step, searched)
+        found = best_method(trial, chosen, own, is_standard(fitted), budget, step)
+    chosen, searched = best_variant(trial, found, own, budget, step)
     settings = chosen.parameters | own
     step("fit", 1, 4)
     estimator = make(chosen.method, taxonomy, settings, seed, jobs)
@@ -139,6 +137,12 @@ def train(
         step("held-out scores", 2 * total + done, 4 * total)
 
     return _with_rule(model, X, labels, rule, rule_parameters or {}, splits, seed, scored)
+
+
+def _check_given(rule: str, parameters: Mapping[str, Any] | None, budget: float) -> None:
+    if rule != "auto":
+        check_rule(rule, parameters or {})
+    check_budget(budget)
 
 
 def splits_of(
