@@ -205,6 +205,17 @@ def test_help_and_import_load_little():
     assert done.stdout.strip() == "[]"
 
 
+def run_apart(typed, folder, *modules):
+    """A command in a process of its own, which prints its code, and which of the modules it has."""
+    probe = (
+        "import sys; from linnaeus.cli import main\n"
+        f"try: main.run({typed.split()!r})\nexcept SystemExit as stop: print('code', stop.code)\n"
+        f"print([m for m in {modules!r} if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", probe]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
@@ -224,13 +235,7 @@ def test_help_and_import_load_little():
     ],
 )
 def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp_path):
-    probe = (
-        "import sys; from linnaeus.cli import main\n"
-        f"try: main.run({typed.split()!r})\nexcept SystemExit as stop: print('code', stop.code)\n"
-        "print([m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
-    )
-    command = [sys.executable, "-c", probe]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = run_apart(typed, tmp_path, "numpy", "scipy", "sklearn", "numba", "pandas")
     assert said in done.stderr
     assert done.stdout.split("\n")[-3:-1] == ["code 1", "[]"]
 
@@ -238,13 +243,7 @@ def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp
 @pytest.mark.parametrize("typed", ["predict m t.tsv -o o.csv", "rule m", "taxonomy show t.tsv"])
 def test_small_taxonomies_and_missing_models_need_no_compiler(typed, tmp_path):
     (tmp_path / "t.tsv").write_text("parent\tchild\na\tb\na\tc\n")
-    probe = (
-        "import sys; from linnaeus.cli import main\n"
-        f"try: main.run({typed.split()!r})\nexcept SystemExit: pass\n"
-        "print([m for m in ('sklearn', 'numba', 'pandas') if m in sys.modules])"
-    )
-    command = [sys.executable, "-c", probe]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = run_apart(typed, tmp_path, "sklearn", "numba", "pandas")
     assert done.stdout.split("\n")[-2] == "[]"
     assert "There is no model m" in done.stderr or "├── b" in done.stdout
 

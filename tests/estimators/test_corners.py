@@ -127,3 +127,11 @@ def test_volumes_with_labels_of_inner_nodes(data):
     table, place = over.matrix(), {name: i for i, name in enumerate(model.coef_names_)}
     assert table[place["a1"], place["a"]] == 1.0 and table[place["a"], place["a1"]] == 2.0
     assert table[place["a"], place["b"]] == 1.0 * 2 + 2.0 * 3
+
+
+def test_a_dual_value_above_the_primal_is_not_hidden():
+    model = RankingSVM()
+    model._certify(1.0, 1.0 + 1e-9, 1, [])
+    assert model.gap_ == 0
+    model._certify(1.0, 1.5, 1, [])
+    assert model.gap_ == -0.5

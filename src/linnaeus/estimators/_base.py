@@ -42,6 +42,7 @@ from linnaeus.taxonomy import Taxonomy
 from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
+ROUNDING = 1e-6  # of the objective, by which a dual value may lie above it
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -228,7 +229,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.objective_, self.dual_objective_ = float(np.sum(objective)), float(np.sum(dual))
         gap = self.objective_ - self.dual_objective_
-        self.gap_ = relative(max(0.0, gap), self.objective_)  # below 0 it is rounding
+        if -ROUNDING * abs(self.objective_) <= gap < 0.0:
+            gap = 0.0
+        self.gap_ = relative(gap, self.objective_)
         self.n_iter_ = n_iter
         self.trace_ = trace
         if not math.isfinite(gap):

@@ -61,9 +61,7 @@ class Kernelized(Classifier):
 
     def _kernel_values(self, A: Any, B: Any = None) -> np.ndarray:
         """The kernel matrix of inputs, by as many threads and in the type that was asked for."""
-        if not isinstance(
-            self.kernel, Kernel
-        ):  # an object of the user's, of which no more is known
+        if not isinstance(self.kernel, Kernel):  # of which no more is known than that it has `gram`
             return np.asarray(self.kernel.gram(A, B))
         a, b = (C.shape[0] if hasattr(C, "shape") else len(C) for C in (A, A if B is None else B))
         return self.kernel.gram(

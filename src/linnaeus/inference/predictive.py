@@ -67,17 +67,19 @@ def probabilities(
         return _monte_carlo(mean, variance, link, rng or np.random.default_rng(0), n_draws)
     if method == "plugin":
         return _with_deviation(mean, link_of(mean, link), variance, link)
-    literal = method == "probit" or link != "softmax"
-    scaled = mean / np.sqrt(1.0 + math.pi / 8.0 * variance)
-    if not literal or (at_mode is not None and link == "softmax"):
-        p = joint_softmax(mean, variance)
-    else:
-        p = link_of(scaled, link)
+    scaled = _shrunk(mean, variance)
+    joint = link == "softmax" and (method == "joint" or at_mode is not None)
+    p = joint_softmax(mean, variance) if joint else link_of(scaled, link)
     if method == "probit" and at_mode is not None:
         own = (at_mode <= TRUSTED * variance).all(axis=1, keepdims=True)
-        plain = mean / np.sqrt(1.0 + math.pi / 8.0 * at_mode)
+        plain = _shrunk(mean, at_mode)
         p, scaled = np.where(own, link_of(plain, link), p), np.where(own, plain, scaled)
     return _with_deviation(scaled, p, variance, link)
+
+
+def _shrunk(mean: Values, variance: Values) -> Values:
+    """Scores as near to 0 as they are uncertain: "probit"."""
+    return np.asarray(mean / np.sqrt(1.0 + math.pi / 8.0 * variance))
 
 
 def joint_softmax(mean: Values, variance: Values) -> Values:

@@ -150,7 +150,8 @@ def best_variant(
     wanted = variants(Candidate(chosen.method, chosen.parameters, (None,)), fixed)
     if not wanted:
         return found
-    choice, told = _found(trial, chosen, wanted, budget, step)
+    left = max(0.0, budget - before.get("planned_seconds", 0.0))
+    choice, told = _found(trial, chosen, wanted, left, step)
     if choice is not chosen and told.get("tried"):
         choice = choice._replace(why=f"{chosen.why}; its prior is the {choice.why}")
     return Found(choice, before or told)

@@ -253,7 +253,7 @@ class Descent:
         over = np.flatnonzero(self.slack > 0.0)
         return self._take_in(over, *self.pair[over].T)
 
-    def _optimum(self) -> interior.Polished:
+    def _optimum(self) -> interior.PairOptimum:
         """The optimum over the pairs in the pool."""
         assert self.space is not None
         row = np.repeat(np.arange(self.pool.shape[0]), np.diff(self.pool.indptr))
@@ -267,7 +267,7 @@ class Descent:
         kept = np.where(a > part * self.problem.cost[row], a, 0.0)
         self.restart(sp.csr_array((kept, self.pool.indices, self.pool.indptr), self.pool.shape))
 
-    def _certify_apart(self, best: interior.Polished) -> None:
+    def _certify_apart(self, best: interior.PairOptimum) -> None:
         """The certificate of weights that were found beside the multipliers."""
         dual = best.dual if best.dual > 0.0 else 0.0  # that of no multipliers, or rounding wins
         self._restart_at(best.a if dual > 0.0 else np.zeros_like(best.a), 0.0)

@@ -35,7 +35,7 @@ class Pairs(NamedTuple):
     loss: Values
 
 
-class Polished(NamedTuple):
+class PairOptimum(NamedTuple):
     """The optimum over given pairs."""
 
     a: Values  # multipliers of the pairs
@@ -61,7 +61,7 @@ class Space:
             X = sp.csr_array((problem.data, indices, problem.indptr), (n, d))
             self.X, self.features = interior.coordinates(X.toarray().astype(np.float64))
 
-    def optimum(self, pairs: Pairs, tol: float) -> Polished:
+    def optimum(self, pairs: Pairs, tol: float) -> PairOptimum:
         """The optimum over the pairs, up to a relative gap."""
         with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
             machine, slot, owner = _machine(self, pairs)
@@ -69,7 +69,7 @@ class Space:
             a, W = np.asarray(best.U[slot, owner]), None
             if self.features is not None:
                 W = self.features @ best.v.reshape(machine.shape).T @ self.attributes.T
-            return Polished(a, W, best.dual)
+            return PairOptimum(a, W, best.dual)
 
 
 def work(setting: Setting, n_pairs: int) -> float:
