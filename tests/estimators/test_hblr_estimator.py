@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from linnaeus import HBLR, RecursiveLogistic, Taxonomy
 from linnaeus.errors import UserError
 from linnaeus.inference.predictive import probabilities
+from marks import slow
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -97,6 +98,7 @@ def test_every_kind_learns(data, inference, model, link):
         assert (nodes[:, TAX.index(parent)] >= nodes[:, TAX.index(child)] - 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inference", ["map", "variational"])
 def test_more_data_make_scores_more_certain(data, inference):
     X, y = data
@@ -204,7 +206,7 @@ def test_softmax_answers_label_sets_with_one_class(data, inference):
 
 @pytest.mark.parametrize("inference", ["map", "variational"])
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("link", ["softmax", "binary"])
+@pytest.mark.parametrize("link", [slow("softmax"), "binary"])
 def test_precisions_are_those_of_the_corrected_update(data, inference, model, link):
     """nu = b + 1/2 sum of Q, also for vectors a and b."""
     X, y = data
@@ -227,6 +229,7 @@ def test_precisions_are_those_of_the_corrected_update(data, inference, model, li
         np.testing.assert_allclose(fit.precision_[v], np.squeeze(shape / rate), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # both stop alike
 @pytest.mark.parametrize("inference", ["map", "variational"])
 def test_the_constant_is_a_feature_of_its_size(data, inference):
@@ -273,6 +276,7 @@ def test_a_bound_of_an_earlier_fit_is_forgotten(data):
     assert not hasattr(model, "lower_bound_") and not hasattr(model, "lower_bound_trace_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("inference", ["map", "variational"])
 def test_features_that_no_example_has_change_nothing(data, model, inference):
@@ -313,6 +317,7 @@ def test_full_covariances_are_used_for_scores(data):
         np.testing.assert_allclose(variance[:, v], want, rtol=1e-8)
 
 
+@pytest.mark.slow
 def test_many_features_take_diagonal_covariances(data):
     X, y = data
     rng = np.random.default_rng(1)
@@ -351,6 +356,7 @@ def test_errors(data, parameters, message):
         HBLR(TAX, **parameters).fit(*data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["sum", "information"])
 @pytest.mark.parametrize("model", MODELS)
 def test_the_prior_of_logistic_regressions(data, model, pool):

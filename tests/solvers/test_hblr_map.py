@@ -23,6 +23,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
+from marks import slow
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
@@ -111,7 +112,7 @@ def assert_fixed_point(answer, X, Y, model, prior, link, atol):
 # -- the answer ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["joint", slow("paper")])
 def test_golden_values(golden_file, mode):
     cases = [c for c in golden_file("recursive_and_bayes")["hblr"] if "MAP" in c["inference"]]
     assert cases
@@ -136,7 +137,7 @@ def test_golden_values(golden_file, mode):
         np.testing.assert_allclose(answer.objective, case["J"], atol=1e-7)
 
 
-@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["joint", slow("paper")])
 @pytest.mark.parametrize(("kind", "link"), COMBINATIONS)
 def test_the_answer_stays_where_it_is_in_a_plain_round(kind, link, mode):
     X, Y, model, prior = problem(kind, link)
@@ -186,6 +187,7 @@ def trees(draw):
     return parent, [v for v in range(n) if v not in parent]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(trees(), st.sampled_from(COMBINATIONS), st.integers(0, 1000))
 def test_fixed_points_on_all_trees(tree, combination, seed):
@@ -322,7 +324,7 @@ def test_weights_are_repetitions_and_workers_do_not_matter(few, monkeypatch):
 
 @pytest.mark.parametrize("few", [0, 200])
 @pytest.mark.parametrize(("kind", "link"), COMBINATIONS)
-@pytest.mark.parametrize("mode", ["joint", "paper"])
+@pytest.mark.parametrize("mode", ["joint", slow("paper")])
 def test_nothing_breaks_on_odd_data(kind, link, mode, few, monkeypatch):
     """Separable, a class without examples, rows of zeros, a constant and an empty feature."""
     monkeypatch.setattr(newton, "FEW", few)

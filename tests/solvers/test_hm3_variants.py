@@ -29,6 +29,7 @@ from linnaeus.solvers.markov import (
 )
 from linnaeus.solvers.markov.hm3_rows import edge_codes
 from linnaeus.taxonomy import Taxonomy
+from marks import slow
 
 TIGHT = {"tol": 1e-7, "max_iter": 5000}
 negative_slacks = SimpleNamespace(solve=partial(hm3_local.solve, negative=True))
@@ -334,7 +335,7 @@ def test_a_weight_of_two_is_an_example_twice_and_one_of_zero_is_none(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("C", [1e-3, 30.0])
+@pytest.mark.parametrize("C", [1e-3, slow(30.0)])
 def test_hard_inputs_are_certified(solver, C):
     parent = [-1, 0, 0, -1, -1, 4]  # node 3 is an isolated root
     case = Case(8, parent, n=12)
