@@ -348,7 +348,7 @@ def test_it_warns_when_it_is_cut_short(data):
         ({"prior": (1.0, -1.0)}, "The prior's b of 'A' is .*-1.0.*. Use positive numbers"),
         ({"prior": ({"A": 1.0}, 1.0)}, "The prior's a has no value for 'B'. Give one for each"),
         ({"prior": ([1.0, 2.0], 1.0)}, "The prior's a of 'A' has 2 values. Use one"),
-        ({"schedule": "leaves"}, "schedule='leaves' is not one of inference='map'. Use 'joint', 'p"),
+        ({"schedule": "leaves"}, "schedule='leaves' is not one of inference='map'. Use 'joint', "),
         ({"tol": 0}, "tol is 0. It must be a positive number"),
         ({"inference": "variational", "covariance": "low"}, "covariance='low' is not known"),
     ],
