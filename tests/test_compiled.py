@@ -59,6 +59,7 @@ def make_package(folder, added=1.0):
     home.mkdir(parents=True)
     (home / "__init__.py").write_text("")
     shutil.copy(PACKAGE / "compiled.py", home)
+    shutil.copy(PACKAGE / "compiler.py", home)
     (home / "first_fast.py").write_text(CALLEE.format(added))
     (home / "second_fast.py").write_text(CALLER)
     return folder
