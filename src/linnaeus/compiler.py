@@ -18,7 +18,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-SIMPLE = 1  # level of optimisation of parts on their own
 ENTRY = "wrapper"  # Numba's name for the module that holds the entry from Python
 ENVIRONMENT = "_ZN08NumbaEnv"
 NEEDLESS = (  # passes, by the names of their classes
@@ -33,9 +32,12 @@ NEEDLESS_WITHOUT_ARRAYS = ("InlineOverloads", "NopythonRewrites")
 @cache
 def compilers() -> dict[str, Any]:
     """Options of `numba.njit` for loops and for parts: none where this Numba is another one."""
+    from llvmlite import binding
     from numba.core import codegen
 
-    if not all(hasattr(codegen.JITCPUCodegen, name) for name in ("_pass_builder", "set_env")):
+    used = ((codegen.JITCPUCodegen, "_pass_builder"), (codegen.JITCPUCodegen, "set_env"),
+            (binding, "create_new_function_pass_manager"))  # fmt: skip
+    if not all(hasattr(*name) for name in used):
         return {"loop": {}, "part": {}}
     return {
         "loop": {"pipeline_class": _compiler(_loop_library())},
@@ -94,6 +96,7 @@ def _loop_library() -> Any:
 
 
 def _part_library() -> Any:
+    from llvmlite import binding
     from numba.core.codegen import JITCodeLibrary
     from numba.core.runtime import rtsys
 
@@ -103,8 +106,10 @@ def _part_library() -> Any:
         def _optimize_functions(self, module: Any) -> None:
             module.data_layout = self._codegen._data_layout
             for function in (f for f in module.functions if not f.is_declaration):
-                passes, builder = self._codegen._function_pass_manager(opt=SIMPLE)
-                passes.run(function, builder)
+                passes = binding.create_new_function_pass_manager()
+                passes.add_sroa_pass()
+                passes.add_simplify_cfg_pass()
+                passes.run(function, self._codegen._pass_builder())
 
         def _optimize_final_module(self) -> None:
             """Left to the loop."""
