@@ -263,9 +263,7 @@ class _Chain:
     def _stand(self, q: Values) -> None:
         """Be at q."""
         gradient = np.empty_like(q)
-        value, self.fit = fast.trajectory(
-            self.model, self.space, self.work, q, gradient, q, 0.0, 0
-        )
+        value, self.fit = fast.trajectory(self.model, self.space, self.work, q, gradient, q, 0.0, 0)
         self.point = hmc.Point(q, value, gradient)
 
     def _unpack(self) -> None:
