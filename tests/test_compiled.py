@@ -15,9 +15,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from numba.core import codegen
 
 import linnaeus
-from linnaeus import Taxonomy, compiled
+from linnaeus import Taxonomy, compiled, compiler
 from linnaeus.cli import output
 from linnaeus.taxonomy import closure_fast
 
@@ -59,6 +60,7 @@ def make_package(folder, added=1.0):
     home.mkdir(parents=True)
     (home / "__init__.py").write_text("")
     shutil.copy(PACKAGE / "compiled.py", home)
+    shutil.copy(PACKAGE / "compiler.py", home)
     (home / "first_fast.py").write_text(CALLEE.format(added))
     (home / "second_fast.py").write_text(CALLER)
     return folder
@@ -388,3 +390,16 @@ def test_small_work_is_not_compiled_and_gives_the_same():
         found.append((depth, ptr))
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one, other)
+
+
+@pytest.mark.slow
+def test_parts_are_kept_within_loops(package, tmp_path):
+    first = package / "linnaeus" / "first_fast.py"
+    first.write_text(first.read_text().replace("loop", "part"))
+    assert run(package, tmp_path / "cache") == ([3.0, 1, 0, BOTH[1:]], "")
+    assert run(package, tmp_path / "cache") == ([3.0, 0, 1, BOTH[1:]], "")
+
+
+def test_another_numba_compiles_in_its_own_way(monkeypatch):
+    monkeypatch.delattr(codegen.CPUCodegen, "_pass_builder")
+    assert compiler.compilers.__wrapped__() == {"loop": {}, "part": {}}

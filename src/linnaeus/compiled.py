@@ -13,11 +13,13 @@ it belongs to this user or to root and others may not write to it; what is damag
 
 Numba has no public way to choose where compiled code is kept. All that is private to it is used in
 `_Kept`: the attribute `_cache` of a compiled function, and how a result is taken apart and rebuilt;
-and in `part`, so that a function without an entry from Python cannot be called from there.
+in `part`, so that a function without an entry from Python cannot be called from there; and in
+`linnaeus.compiler`.
 
 A first fit is mostly compiling, so loops leave out what they do not need: counting of references
 (but where they allocate), entries from C and, for parts, from Python, and Python's garbage
 collection in the meantime. Keep to loops over numbers: ``a[:] = b`` takes seconds to compile.
+Parts are kept within the loops that call them, not by themselves.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ SETTINGS = (  # of Numba: what changes the code that it makes
     "BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
     "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML",
 )  # fmt: skip
-LOOPS: dict[str, Any] = {}  # every compiled function by its name, without the package's
+LOOPS: dict[str, Any] = {}  # every loop by its name, without the package's; no parts
 
 _PACKAGE = Path(__file__).parent
 _log = logging.getLogger("linnaeus.compiled")
@@ -63,26 +65,34 @@ def loop(function: Any = None, *, allocates: bool = False, **options: Any) -> An
     """
     if function is None:
         return partial(loop, allocates=allocates, **options)
-    import numba
-
-    _without_collection()
-    made = numba.njit(_nrt=allocates, **OPTIONS, **options)(function)
+    made = _compiled(function, "loop", _nrt=allocates, **options)
     if made is not function:
         name = f"{function.__module__}.{function.__qualname__}".removeprefix("linnaeus.")
         LOOPS[name] = made
-        _store.watch(function.__code__.co_filename)
         _attach(made, _Kept(name))
     return made
 
 
-def part(function: Any = None, **options: Any) -> Any:
-    """The same for a function that only loops call: it has no entry from Python."""
+def part(function: Any = None, *, allocates: bool = False, **options: Any) -> Any:
+    """The same for a function that only loops call: no entry from Python, and kept within them."""
     if function is None:
-        return partial(part, **options)
-    made = loop(function, no_cpython_wrapper=True, **options)
+        return partial(part, allocates=allocates, **options)
+    made = _compiled(function, "part", _nrt=allocates, no_cpython_wrapper=True, **options)
     if made is not function:
         made._insert = lambda *_, **__: None
         made._compile_for_args = partial(_refuse, function.__name__)
+    return made
+
+
+def _compiled(function: Any, kind: str, **options: Any) -> Any:
+    import numba
+
+    from linnaeus.compiler import compilers
+
+    _without_collection()
+    made = numba.njit(**compilers()[kind], **OPTIONS, **options)(function)
+    if made is not function:
+        _store.watch(function.__code__.co_filename)
     return made
 
 

@@ -58,7 +58,7 @@ def test_the_density_is_that_of_the_definition_and_its_gradient_that_of_differen
     work = np.empty_like(q)
 
     def value(at):
-        return fast.density(chain.model, chain.space, chain.work, at, work)[0]
+        return fast.trajectory(chain.model, chain.space, chain.work, at, work, at, 0.0, 0)[0]
 
     for j in rng.choice(q.size, 12, replace=False).tolist() + list(range(q.size - 3, q.size)):
         h = np.zeros_like(q)
@@ -71,7 +71,8 @@ def test_the_compiled_trajectory_is_the_plain_one():
 
     def density(q):
         gradient = np.empty_like(q)
-        return fast.density(chain.model, chain.space, chain.work, q, gradient)[0], gradient
+        space = chain.space
+        return fast.trajectory(chain.model, space, chain.work, q, gradient, q, 0.0, 0)[0], gradient
 
     p = np.random.default_rng(0).normal(size=chain.point.q.size)
     plain = hmc.leapfrog(density)(chain.point.q, chain.point.gradient, p, 0.1, 7)
@@ -110,12 +111,9 @@ def test_the_chain_leaves_the_joint_distribution_as_it_is():
     chain = chain_of(X, t, prior=(3.0, 2.0))
     levels, norms = [], []
     for i in range(6000):
-        WT = chain.work.WT
-        fast.increments(chain.model, chain.space, chain.point.q, chain.work.phi)
-        fast.path_sums(chain.model, chain.work.phi, chain.work.A, WT)
-        scores = chain.model.X @ WT + rng.gumbel(size=(12, 5))
-        chain.model.t[:] = scores.argmax(axis=1)
         chain._unpack()
+        scores = chain.model.X @ (chain.paths @ chain.work.phi).T + rng.gumbel(size=(12, 5))
+        chain.model.t[:] = scores.argmax(axis=1)
         chain._look()
         chain.move(0.35, warming=False)
         chain.draw_precisions()

@@ -1,5 +1,6 @@
 """Partial MAP of HBLR: golden values, a plain twin, and the models it becomes in special cases."""
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -28,6 +29,11 @@ from marks import slow
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
 COMBINATIONS = [(kind, link) for kind in ("M1", "M2", "M3") for link in ("softmax", "binary")]
+
+
+@numba.njit
+def tree_step(softmax, tree, c, u, z, pi, work, nodes):
+    fast.tree_step(softmax, tree, c, u, z, pi, work, nodes)
 
 
 def labels(rng, n, K, link):
@@ -252,7 +258,7 @@ def test_a_step_solves_the_problem_of_one_example(soft, cost):
         L[v, parent[v]] -= c[v]
         L[parent[v], v] -= c[v]
     work, nodes = np.empty((6, 4)), np.empty((3, 7))
-    fast.tree_step(soft, rr_lr_tree.plain_tree(parent), c, np.full(4, cost), z, pi, work, nodes)
+    tree_step(soft, rr_lr_tree.plain_tree(parent), c, np.full(4, cost), z, pi, work, nodes)
     p, s = work[0], work[1]
     np.testing.assert_allclose(p, np.exp(z + s - logsumexp(z + s)) if soft
                                else expit(z + s), atol=1e-12)  # fmt: skip
@@ -266,7 +272,7 @@ def test_far_steps_arrive():
     parent, c = np.array([-1, 0, 0, 0]), np.array([1.0, 1e-4, 1e-4, 1e-4])
     z, pi = np.array([-20.0, 20.0, 0.0]), np.array([1.0, 0.0, 0.0])
     work, nodes = np.empty((6, 3)), np.empty((3, 4))
-    fast.tree_step(True, rr_lr_tree.plain_tree(parent), c, np.ones(3), z, pi, work, nodes)
+    tree_step(True, rr_lr_tree.plain_tree(parent), c, np.ones(3), z, pi, work, nodes)
     s = work[1]
     away = c[1:] * (s - c[1:] @ s / c.sum())  # the root lies where its own pull is the children's
     np.testing.assert_allclose(away, pi - work[0], atol=1e-4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -282,13 +283,18 @@ def test_slacks_bound_the_losses_of_the_ranking(seed, C):
 # -- the search for the most violated pair ---------------------------------------------------------
 
 
+@numba.njit
+def most_violated(margin, search, labels, found):
+    return pairs_fast.most_violated(margin, search, labels, found)
+
+
 def searched(search, margin, labels, F):
     size = (search.parent.size, search.high.shape[0])
     low, top = np.zeros(size), np.zeros(size)
     at = np.zeros(size, np.int32), np.zeros(size, np.int32)
     marks = np.zeros(F.size, bool), np.zeros(F.size, np.int64)
     found = pairs_fast.Found(F, *marks, low, at[0], top, at[1])
-    answer = pairs_fast.most_violated(margin, search, labels.astype(np.int32), found)
+    answer = most_violated(margin, search, labels.astype(np.int32), found)
     assert not found.on.any()
     return answer
 

@@ -1,5 +1,6 @@
 """All classes of a forest at once: dense twins of the tree's algebra, and the alternation."""
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +14,11 @@ from linnaeus.solvers.recursive.alternation import Structure
 
 EDGES = [(0, 1, 1.0), (0, 2, 0.5), (1, 3, 2.0), (1, 4, 1.0), (2, 5, 1.5), (2, 6, 1.0)]
 INNER = 3
+
+
+@numba.njit
+def tree_step(softmax, tree, c, u, z, pi, work, nodes):
+    fast.tree_step(softmax, tree, c, u, z, pi, work, nodes)
 
 
 def structure(ground=(1.0, 0.0, 0.2, 0.0, 0.3, 0.0, 0.0)):
@@ -75,7 +81,7 @@ def test_a_step_solves_the_problem_of_one_example(cost):
     rng = np.random.default_rng(3)
     z, pi, u, a = 5 * rng.normal(size=4), rng.random(4), np.full(4, cost), 2.0
     work, nodes, tree = np.empty((6, 4)), np.empty((3, 7)), rr_lr_tree.tree_of(s)
-    fast.tree_step(False, tree, 1 / (a * tree.inverse[0]), u, z, pi, work, nodes)
+    tree_step(False, tree, 1 / (a * tree.inverse[0]), u, z, pi, work, nodes)
     logit, new = z + work[1], work[0]
     needed = np.linalg.solve(np.linalg.inv(L)[INNER:, INNER:], logit - z) / (a * u)
     np.testing.assert_allclose(new, 1 / (1 + np.exp(-logit)), rtol=1e-12)

@@ -95,8 +95,11 @@ class _Space(NamedTuple):
 class _Work(NamedTuple):
     phi: Values  # (m, r)
     A: Values
+    V: Values
     WT: Values  # (r, K)
+    G: Values  # (K, r)
     P: Values  # (n, K)
+    rate: Values  # (n_owners,)
 
 
 class Plan(NamedTuple):
@@ -198,11 +201,10 @@ class _Chain:
         self.model, self.count = _model(data, tree, model_of(tree, "M1"), prior)
         m, r, K = self.model.parent.size, data.X.shape[1], tree.leaves.size
         self.shape = m, r
-        self.work = _Work(
-            np.zeros((m, r)), np.zeros((m, r)), np.zeros((r, K)), np.empty((data.t.size, K))
-        )
-        self.paths = _paths(self.model.parent, self.model.leaf)
         self.B, self.level = np.zeros((m, r)), np.log(self.model.a / self.model.b)
+        shapes = (m, r), (m, r), (m, r), (r, K), (K, r), (data.t.size, K), self.level.shape
+        self.work = _Work(*map(np.zeros, shapes))
+        self.paths = _paths(self.model.parent, self.model.leaf)
         self.shapes = self.model.a + 0.5 * self.count
         self.acceptance, self.divergences, self.n_gradients, self.n_done = 0.0, 0, 0, 0
         self.stages = [math.ceil(part * plan.n_burn_in) for part in STAGES]
@@ -253,17 +255,21 @@ class _Chain:
 
     def draw_precisions(self) -> None:
         """A Gibbs draw of alpha given phi."""
-        q, gradient = self.point.q.copy(), self.point.gradient.copy()
+        q = self.point.q.copy()
         gamma = self.rng.standard_gamma(self.shapes)
-        value, self.fit = fast.draw_precisions(
-            self.model, self.space, self.work, gamma, q, gradient
-        )
+        fast.draw_precisions(self.model, self.space, self.work, gamma, q)
+        self._stand(q)
+
+    def _stand(self, q: Values) -> None:
+        """Be at q."""
+        gradient = np.empty_like(q)
+        value, self.fit = fast.trajectory(self.model, self.space, self.work, q, gradient, q, 0.0, 0)
         self.point = hmc.Point(q, value, gradient)
 
     def _unpack(self) -> None:
         """phi and log(alpha) of the point where the chain is."""
         m, r = self.shape
-        fast.increments(self.model, self.space, self.point.q, self.work.phi)
+        fast.draw_precisions(self.model, self.space, self.work, np.empty(0), self.point.q)
         self.level = self.point.q[m * r :] / self.space.c
         size = np.exp(0.5 * self.level)[self.model.owner]
         self.B = self.work.phi * size[:, None]
@@ -271,10 +277,8 @@ class _Chain:
     def _look(self) -> None:
         """The point of B and log(alpha) in the coordinates of now."""
         space = self.space
-        q = np.concatenate([(space.S * (space.Q.T @ self.B)).ravel(), space.c * self.level])
-        gradient = np.empty_like(q)
-        value, self.fit = fast.density(self.model, space, self.work, q, gradient)
-        self.point = hmc.Point(q, value, gradient)
+        old = (space.S * (space.Q.T @ self.B)).ravel()
+        self._stand(np.concatenate([old, space.c * self.level]))
 
     # -- learning the metric ----------------------------------------------------------------
 

@@ -14,11 +14,15 @@ import numpy as np
 from linnaeus.compiled import loop, part
 
 
-@loop(allocates=True, error_model="numpy")
-def increments(model, space, q, phi):
-    """phi (m, r) of the point q; returns -1/2 ||B||^2, the prior of B."""
+@part(allocates=True, error_model="numpy")
+def increments(model, space, work, q):
+    """`work.phi` (m, r) of the point q; returns -1/2 ||B||^2, the prior of B."""
+    phi, B, scaled = work.phi, work.A, work.V
     m, r = phi.shape
-    B = np.dot(space.Q, q[: m * r].reshape(m, r) / space.S)
+    for n in range(m):
+        for j in range(r):
+            scaled[n, j] = q[n * r + j] / space.S[n, j]
+    np.dot(space.Q, scaled, B)
     prior = 0.0
     for n in range(m):
         o = model.owner[n]
@@ -29,7 +33,7 @@ def increments(model, space, q, phi):
     return prior
 
 
-@loop(error_model="numpy")
+@part(error_model="numpy")
 def path_sums(model, phi, A, WT):
     """WT (r, K), the weights of the leaves; A (m, r) is work space."""
     m, r = phi.shape
@@ -64,15 +68,15 @@ def likelihood(model, WT, P):
     return total
 
 
-@loop(allocates=True, error_model="numpy")
+@part(allocates=True, error_model="numpy")
 def density(model, space, work, q, gradient):
     """f at q, and its gradient; returns f and the log likelihood."""
-    phi, A, P = work.phi, work.A, work.P
+    phi, A, P, G = work.phi, work.A, work.P, work.G
     m, r = phi.shape
-    value = increments(model, space, q, phi)
+    value = increments(model, space, work, q)
     path_sums(model, phi, A, work.WT)
     fit = likelihood(model, work.WT, P)
-    G = np.dot(P.T, model.X)
+    np.dot(P.T, model.X, G)
     for n in range(m):
         for j in range(r):
             A[n, j] = 0.0
@@ -94,7 +98,8 @@ def density(model, space, work, q, gradient):
             dot += phi[n, j] * A[n, j]
             A[n, j] = size * A[n, j] - phi[n, j] / size
         gradient[m * r + o] -= 0.5 * dot / space.c[o]
-    inner = np.dot(space.Q.T, A)
+    inner = work.V
+    np.dot(space.Q.T, A, inner)
     for n in range(m):
         for j in range(r):
             gradient[n * r + j] = inner[n, j] / space.S[n, j]
@@ -103,7 +108,12 @@ def density(model, space, work, q, gradient):
 
 @loop(error_model="numpy")
 def trajectory(model, space, work, q, gradient, p, step, n_steps):
-    """Leapfrog steps, in place; returns f and the log likelihood at the end."""
+    """Leapfrog steps, in place; returns f and the log likelihood at the end.
+
+    Without steps, the gradient at q. One function, as `density` takes long to compile.
+    """
+    if n_steps == 0:
+        return density(model, space, work, q, gradient)
     value, fit = -np.inf, -np.inf
     for _ in range(n_steps):
         for j in range(q.size):
@@ -118,27 +128,30 @@ def trajectory(model, space, work, q, gradient, p, step, n_steps):
 
 
 @loop(allocates=True, error_model="numpy")
-def draw_precisions(model, space, work, gamma, q, gradient):
-    """A Gibbs draw of the precisions given phi, in place; returns f and the log likelihood.
+def draw_precisions(model, space, work, gamma, q):
+    """`work.phi` of the point q, and a Gibbs draw of the precisions given phi, in place.
 
-    gamma : (n_owners,) draws of Gamma(shape, 1) with the shapes of the posterior
+    gamma : (n_owners,) draws of Gamma(shape, 1) with the shapes of the posterior, then log alpha;
+        or empty: phi only
     """
-    phi, B = work.phi, work.A
+    phi, B, inner = work.phi, work.A, work.V
     m, r = phi.shape
-    increments(model, space, q, phi)
-    level = model.b.copy()  # the rates first
+    increments(model, space, work, q)
+    if gamma.size == 0:
+        return
+    for o in range(gamma.size):
+        work.rate[o] = model.b[o]
     for n in range(m):
         for j in range(r):
-            level[model.owner[n]] += 0.5 * phi[n, j] * phi[n, j]
-    for o in range(level.size):
-        level[o] = np.log(max(gamma[o], 1e-300)) - np.log(level[o])
-        q[m * r + o] = level[o] * space.c[o]
+            work.rate[model.owner[n]] += 0.5 * phi[n, j] * phi[n, j]
+    for o in range(gamma.size):
+        gamma[o] = np.log(max(gamma[o], 1e-300)) - np.log(work.rate[o])
+        q[m * r + o] = gamma[o] * space.c[o]
     for n in range(m):
-        size = np.exp(0.5 * level[model.owner[n]])
+        size = np.exp(0.5 * gamma[model.owner[n]])
         for j in range(r):
             B[n, j] = size * phi[n, j]
-    inner = np.dot(space.Q.T, B)
+    np.dot(space.Q.T, B, inner)
     for n in range(m):
         for j in range(r):
             q[n * r + j] = inner[n, j] * space.S[n, j]
-    return density(model, space, work, q, gradient)

@@ -34,7 +34,8 @@ def summarise(parent, A, W, h, variance, slope, away, pull):
             if v >= first:
                 variance[v] += share / A[v]
                 slope[v] += share * share / A[v]
-            u2 = (float(W[j, v]) - above) ** 2
+            u = float(W[j, v]) - above
+            u2 = u * u
             away[v] += u2
             pull[v] += 2.0 * u2 * share
 
@@ -61,7 +62,8 @@ def summarise_features(parent, owner, A, W, h, total, slope):
         for v in range(1, parent.size):
             p, o = parent[v], owner[v]
             below = a[v] + load[v] if v >= first else s[v]
-            u2 = (float(W[j, v]) - W[j, p]) ** 2
+            u = float(W[j, v]) - W[j, p]
+            u2 = u * u
             total[j, o] += 1.0 / below + 1.0 / s[p] + u2
-            fall = a[v] / below**2 + own[p] / s[p] ** 2
+            fall = a[v] / (below * below) + own[p] / (s[p] * s[p])
             slope[j, o] += fall + 2.0 * u2 * a[v] / (a[v] + load[v])

@@ -250,7 +250,8 @@ def simplex_step(z, q, r, pi, c, p, ell):
             goal = ell[k] + (c[k] - new - ell[k] - q * old) / (1.0 + q * old)
             goal = min(goal, c[k] - new, 0.0)
             p[k] = math.exp(goal)
-            left += (p[k] + old) * (goal - ell[k]) ** 2
+            lack = goal - ell[k]
+            left += (p[k] + old) * (lack * lack)
             ell[k] = goal
         lam = new
         if (1.0 + q) * left < 0.1:  # what is left after such a step is of second order

@@ -88,7 +88,8 @@ def additive_norm(additive, i, d, total):
         row = i * d.size + q
         if d[q] != 0.0:
             for p in range(additive.indptr[row], additive.indptr[row + 1]):
-                norm2 += total[additive.indices[p]] ** 2
+                value = total[additive.indices[p]]
+                norm2 += value * value
                 total[additive.indices[p]] = 0.0
     return norm2
 

@@ -202,10 +202,7 @@ class Descent:
     def short_pass(self) -> None:
         """Visit the examples over their listed pairs."""
         order = self.rng.permutation(np.flatnonzero(self.lists.size))
-        self.sums[:] = 0.0
-        fast.short_pass(
-            order, self.problem, self.lists, self.W, STEPS, self.floor, self.work, self.sums
-        )
+        self._visit(order, settling=True, rounds=0)
         self.rounds.n += 1
         self.spent += 0.3 * (float(self.entries[order].sum()) + VISIT * order.size)
 
@@ -282,7 +279,8 @@ class Descent:
         self.lists = ranking_svm_pairs.filled_lists(self.setting, a)
         self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
         self.W[:] = 0.0
-        fast.add_lists(self.problem, self.lists, self.W, self.work)
+        if self.lists.size.any():
+            fast.add_lists(self.problem, self.lists, self.W, self.work)
 
     def certify(self) -> None:
         """The exact sums at the present weights; who is found at fault is no longer quiet."""
@@ -290,13 +288,14 @@ class Descent:
         self.lists.quiet[self.psi > 0] = 0
         self.record()
 
-    def _visit(self, order: Numbers, settling: bool) -> None:
+    def _visit(self, order: Numbers, settling: bool, rounds: int = ROUNDS) -> None:
         """Measure the examples in order, or settle each after it is measured."""
         visit: Any = box_fast.full_pass if self.setting.box else fast.full_pass
-        effort = (SWEEPS,) if self.setting.box else (ROUNDS, STEPS)
+        effort = (SWEEPS,) if self.setting.box else (rounds, STEPS)
         told = fast.Findings(self.sums, self.slack, self.psi, self.pair)
         self.sums[:] = 0.0
-        for rows, search in self.setting.losses.parts(order):
+        losses = self.setting.losses
+        for rows, search in losses.parts(order) if rounds else [(order, losses.none)]:
             visit(
                 rows, self.problem, search, self.lists, self.W, self.work, told, settling,
                 *effort, self.floor,

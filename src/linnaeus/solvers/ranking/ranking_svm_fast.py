@@ -156,7 +156,8 @@ def add_pair(L, margin, y, z, loss, factor, vector):
 def curvature(u):
     total = 0.0
     for j in range(u.size[0]):
-        total += u.value[u.at[j]] ** 2
+        value = u.value[u.at[j]]
+        total += value * value
     return total
 
 
@@ -237,7 +238,7 @@ def prune(lists, i):
     lists.size[i] = kept - b
 
 
-@loop
+@part
 def enter(lists, i, y, z, loss):
     """Append a pair to the list of example i, unless it is there; whether it is new."""
     b, m = lists.begin[i], lists.size[i]
@@ -287,11 +288,29 @@ def leave(problem, lists, W, i, work, out):
 # -- passes ----------------------------------------------------------------------------------------
 
 
+@part
+def short_visit(problem, lists, W, i, steps, floor, work, out):
+    """Visit example i over its listed pairs; `out` as in `Findings`."""
+    b, m, u, H = lists.begin[i], lists.size[i], work.u, work.H
+    for j in range(b, b + m):
+        add_pair(problem.L, problem.margin, lists.y[j], lists.z[j], 1.0, 0.0, u)
+    attribute_scores(problem, W, i, u, work)
+    clear(u)
+    listed_violations(problem.L, problem.margin, lists, i, work.s, H)
+    top = 0.0
+    for j in range(m):
+        top = max(top, H[j])
+    worst = measure(lists, i, problem.cost[i], top, H, out)
+    settle(problem, lists, i, steps, max(floor[i], EASE * worst), work)
+    leave(problem, lists, W, i, work, out)
+
+
 @loop
 def full_pass(order, problem, search, lists, W, work, told, settling, rounds, steps, floor):
     """Measure the examples in `order`; where asked for, settle each over all its pairs.
 
-    The most violated pair joins the list in each round.
+    The most violated pair joins the list in each round. Without rounds: `short_visit`, in the same
+    function, as what both call takes long to compile.
 
     told  : Findings
     floor : (n,) float64  gains that are rounding
@@ -299,6 +318,9 @@ def full_pass(order, problem, search, lists, W, work, told, settling, rounds, st
     out, slack, psi, pair = told
     L, margin, found, H = problem.L, problem.margin, work.found, work.H
     for i in order:
+        if rounds == 0:
+            short_visit(problem, lists, W, i, steps, floor, work, out)
+            continue
         attribute_scores(problem, W, i, work.u, work)
         labels = problem.y[problem.y_begin[i] : problem.y_begin[i + 1]]
         for t in range(rounds):
@@ -323,21 +345,9 @@ def full_pass(order, problem, search, lists, W, work, told, settling, rounds, st
 
 
 @loop
-def short_pass(order, problem, lists, W, steps, floor, work, out):
-    """Visit the examples in `order`, each over its listed pairs; `out` as in `Findings`."""
-    for i in order:
-        b, m, u, H = lists.begin[i], lists.size[i], work.u, work.H
-        for j in range(b, b + m):
-            add_pair(problem.L, problem.margin, lists.y[j], lists.z[j], 1.0, 0.0, u)
-        attribute_scores(problem, W, i, u, work)
-        clear(u)
-        listed_violations(problem.L, problem.margin, lists, i, work.s, H)
-        top = 0.0
-        for j in range(m):
-            top = max(top, H[j])
-        worst = measure(lists, i, problem.cost[i], top, H, out)
-        settle(problem, lists, i, steps, max(floor[i], EASE * worst), work)
-        leave(problem, lists, W, i, work, out)
+def enter_one(lists, i, y, z, loss):
+    """The same as `enter`, for a caller outside."""
+    return enter(lists, i, y, z, loss)
 
 
 @loop

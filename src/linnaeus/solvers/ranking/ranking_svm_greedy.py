@@ -72,10 +72,10 @@ def solve(
 
 def _step(descent: Descent, i: int, y: int, z: int, step: str) -> None:
     loss = float(descent.setting.losses.loss.pairs([y], [z])[0])
-    if not fast.enter(descent.lists, i, y, z, loss) and descent.lists.wants[i]:
+    if not fast.enter_one(descent.lists, i, y, z, loss) and descent.lists.wants[i]:
         descent.lists = pairs.make_room(descent.lists)
         descent.work = pairs.make_work(descent.setting, descent.lists)
-        fast.enter(descent.lists, i, y, z, loss)
+        fast.enter_one(descent.lists, i, y, z, loss)
     _settle(descent, [i], descent.floor)
     least = np.maximum(descent.floor, PART * descent.psi[i])
     for _ in range(SWEEPS if step == "8b" else 0):

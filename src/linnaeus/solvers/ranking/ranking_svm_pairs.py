@@ -56,6 +56,11 @@ class Losses:
             rows = order[begin : begin + size]
             yield rows, self._of(self.Y[rows].indices)
 
+    @property
+    def none(self) -> pairs_fast.Search:
+        """No losses, for visits that need none."""
+        return _search(pairs_fast.CONSTANT)
+
     def _of(self, labels: Any) -> pairs_fast.Search:
         used = np.unique(labels)
         place = np.full(self.loss.n_classes, -1, dtype=np.int64)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linnaeus.compiled import loop, part
+from linnaeus.compiled import part
 
 CONSTANT, TREE, TABLE = range(3)
 
@@ -178,7 +178,7 @@ def best_in_table(margin, search, labels, F, on):
     return y, z
 
 
-@loop
+@part
 def most_violated(margin, search, labels, found):
     """The pair of a label and another class with the largest H by `found.F`; its loss and H."""
     F, on = found.F, found.on

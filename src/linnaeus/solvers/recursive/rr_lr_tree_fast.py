@@ -223,7 +223,7 @@ def eliminate(tree, c, extra, over):
         load = extra[v - first] if v >= first else over[v]
         over[v] = 1.0 / (c[v] + load)
         if tree.parent[v] >= 0:
-            over[tree.parent[v]] += tree.factor[v] ** 2 * load * c[v] * over[v]
+            over[tree.parent[v]] += tree.factor[v] * tree.factor[v] * load * c[v] * over[v]
 
 
 @part
@@ -273,18 +273,19 @@ def direction(softmax, tree, c, u, pi, work, nodes):
         moved[k] += share * p[k] - h[k] * out[first + k] - pull[k]
 
 
-@loop
+@part
 def tree_step(softmax, tree, c, u, z, pi, work, nodes):
     """Find p = probabilities(z + s) with L s = u (pi - p); write p to work[0], s to work[1].
 
-    u, z, pi : (leaves,), u all the same for softmax;  work : (6, leaves);  nodes : (3, N)
+    u, z, pi : (leaves,), u all the same for softmax; work : 6 rows (leaves,); nodes : 3 rows (N,)
     Newton's method on a convex function of s, linear at inner nodes; with softmax the curvature is
     a diagonal and one outer product. Far steps are taken in strides, as the slope along them may
     turn at once where a probability goes from 0 to 1.
     """
     p, s, moved, pull, there, out = work[0], work[1], work[2], work[3], work[5], nodes[0]
     first = out.size - z.size
-    s[:] = pull[:] = 0.0
+    for k in range(z.size):
+        s[k] = pull[k] = 0.0
     probabilities(softmax, z, p)
     for _ in range(30):
         direction(softmax, tree, c, u, pi, work, nodes)
@@ -326,9 +327,8 @@ def sweep(order, examples, tree, V, e):
     """
     K, softmax = e.shape[1], examples.softmax
     delta, lane = np.empty(K, V.dtype), np.empty(V.shape[1], V.dtype)
-    N = tree.parent.size
-    s, c, nodes = np.empty(N), np.empty(N), np.empty((3, N))
-    u, z, pi, work = np.empty(K), np.zeros(K), np.empty(K), np.empty((6, K))
+    nodes, work = np.empty((5, tree.parent.size)), np.empty((9, K))
+    s, c, u, z, pi = nodes[3], nodes[4], work[6], work[7], work[8]
     for i in order:
         y = examples.y[i]
         for k in range(K):
@@ -336,7 +336,8 @@ def sweep(order, examples, tree, V, e):
             pi[k] = 1.0 - e[i, k] if y[k] else e[i, k]
         conductances(examples, tree, i, c)
         if math.isinf(c[0]):  # zeros only: the scores are zero whatever the weights
-            z[:] = 0.0
+            for k in range(K):
+                z[k] = 0.0
             probabilities(softmax, z, work[0])
         else:
             scores(examples, tree, i, V, lane, s)
@@ -381,7 +382,7 @@ def binary_terms(z, y, e, u, h):
         gap += u[k] * max(
             divergence(float(e[k]), min(score, 0.0) - tail, min(-score, 0.0) - tail), 0.0
         )
-        h[k] = u[k] * q / (1.0 + q) ** 2
+        h[k] = u[k] * q / ((1.0 + q) * (1.0 + q))
     return loss, gap
 
 
