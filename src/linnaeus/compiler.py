@@ -9,8 +9,8 @@ The first fit is mostly compiling, and the compiler does much that our loops do 
 - closures, literal unrolling, array expressions and so on are looked for: loops have none, and
   where one has, the compiler says so. Those that make arrays may have array expressions.
 
-None of this changes a result. All of it is private to Numba, so where a version does not have what
-is used here, `compilers` returns that version's own compiler.
+None of this changes a result. All of it is private to Numba, so it is used with versions that the
+tests were run with, and only if they have these names; others compile as Numba does, for longer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+KNOWN = {(0, 68)}  # versions of Numba
 ENTRY = "wrapper"  # Numba's name for the module that holds the entry from Python
 ENVIRONMENT = "_ZN08NumbaEnv"
 NEEDLESS = (  # passes, by the names of their classes
@@ -32,12 +33,13 @@ NEEDLESS_WITHOUT_ARRAYS = ("InlineOverloads", "NopythonRewrites")
 @cache
 def compilers() -> dict[str, Any]:
     """Options of `numba.njit` for loops and for parts: none where this Numba is another one."""
+    import numba
     from llvmlite import binding
     from numba.core import codegen
 
     used = ((codegen.JITCPUCodegen, "_pass_builder"), (codegen.JITCPUCodegen, "set_env"),
             (binding, "create_new_function_pass_manager"))  # fmt: skip
-    if not all(hasattr(*name) for name in used):
+    if numba.version_info[:2] not in KNOWN or not all(hasattr(*name) for name in used):
         return {"loop": {}, "part": {}}
     return {
         "loop": {"pipeline_class": _compiler(_loop_library())},
