@@ -56,7 +56,8 @@ INNER_EPOCHS = 10  # most of a round; doubled from round to round
 MOST_EPOCHS = 500
 FIRST_EPOCHS = 2  # before a class looks who else matters now; later as many as it has made
 FALL = 0.005  # how far the gap can fall in a round
-ENOUGH = 0.3  # of the tolerance: the measured gap at which a class stops
+MORE = 1 / 32  # so many new ones among those that matter are visited at once
+ENOUGH = 0.6  # of the tolerance: the measured gap at which a class stops
 UNSURE = 5e-4  # the gap of lists that no sweep has made
 
 
@@ -358,40 +359,48 @@ class SvmRun:
         """Every class visits the examples that matter to it, more and more epochs at a time."""
         target = self._targets()
         class_rows(self.W, self.WT)
-        open_ = np.ones(target.shape[0], dtype=bool)
-        done = 0
+        done, open_ = 0, np.ones(target.shape[0], dtype=bool)
+        self._list()
+        if not np.isfinite(self.gap).all():  # a sweep is the better choice soon, if many matter
+            n_epochs = min(n_epochs, max(1, self.needed.size // max(int(self.needed.sum()), 1)))
         while done < n_epochs and open_.any():
             some = min(max(done, FIRST_EPOCHS), n_epochs - done)
-            self._list(open_)
-            open_ &= self._visit(some, target) > 1  # else nobody new mattered
+            self.needed &= open_
+            before = self.needed.copy()
+            n_rows, n_made = self._visit(some, target)
+            self._list()
+            added = np.flatnonzero(self.needed & ~before) % open_.size
+            open_ &= (n_made > some) | (np.bincount(added, minlength=open_.size) > MORE * n_rows)
             done += some
         self.W[:] = self.WT.T
 
-    def _list(self, lanes: npt.NDArray[np.bool_]) -> None:
-        """Who matters to these classes, the constant being what it is now."""
+    def _list(self) -> None:
+        """Who matters to each class, the constant being what it is now."""
         np.less(self.kept, 1 + self.bias * self.w_bias, out=self.needed)
         self.needed |= self.alpha > 0
         self.needed[self.positive] = True
-        self.needed &= lanes
 
-    def _visit(self, n_epochs: int, target: Any) -> npt.NDArray[np.int64]:
-        """Every class visits who matters to it; the epochs of each."""
+    def _visit(self, n_epochs: int, target: Any) -> tuple[Any, Any]:
+        """Every class visits who matters to it: how many, and in how many epochs.
+
+        A class whose gap is still too large is said to need one more.
+        """
         ptr, lists = listed(self.needed)
-        length, done = np.diff(ptr), np.zeros_like(self.n_visits)
-        draws = self.rng.random(int(length.max(initial=0)))
+        n_rows, n_made = np.diff(ptr), np.zeros_like(self.n_visits)
+        draws = self.rng.random(int(n_rows.max(initial=0)))
         fast.descend(
             ptr, lists, draws, n_epochs, target, self.machines, self.WT, self.w_bias, self.alpha,
-            self.kept, np.empty((3, draws.size), dtype=self.W.dtype), done,
+            self.kept, np.empty((3, draws.size), dtype=self.W.dtype), n_made,
         )  # fmt: skip
-        self.n_visits += done * length
-        return done
+        self.n_visits += n_rows * np.minimum(n_made, n_epochs)
+        return n_rows, n_made
 
     def _targets(self) -> npt.NDArray[np.float64]:
         """(lanes, 2): the measured gap at which each class may stop, and as a share of P."""
         target, tol = np.zeros((self.gap.size, 2)), self.options.tol
         target[:, 1] = ENOUGH * tol
         if not np.isfinite(self.gap).all():  # not measured yet
-            target[:, 1] = max(0.5 * tol, UNSURE)
+            target[:, 1] = max(ENOUGH * tol, UNSURE)
             return target
         before, enough = float(self.gap.sum()), ENOUGH * tol * float(self.objective.sum())
         if enough < FALL * before:  # several rounds, and all let the gap fall as far

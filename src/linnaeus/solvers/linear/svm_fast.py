@@ -141,7 +141,7 @@ def epoch(order, machines, W, w_bias, alpha, kept, step):
 
 @part
 def _descend_lane(rows, draws, n_epochs, target, machines, u, w, w_bias, y, a, kept):
-    """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
+    """Visit the examples of one lane in random order, epoch after epoch; return the epochs needed.
 
     u : (2,) float  cost of negatives and of positives
     y, a, kept : (at least m,) float  label, dual variable and y w.x of each, reordered like `rows`
@@ -186,7 +186,7 @@ def _descend_lane(rows, draws, n_epochs, target, machines, u, w, w_bias, y, a, k
                     w[ix[k]] += xs[k] * step
         if gap <= max(target[0], target[1] * objective):
             return epoch + 1
-    return n_epochs
+    return n_epochs + 1
 
 
 @loop
@@ -199,7 +199,7 @@ def descend(ptr, lists, draws, n_epochs, target, machines, WT, w_bias, alpha, ke
     WT       : (lanes, d) float  the weights of each lane in one piece; updated
     w_bias   : (lanes,) float, alpha, kept : (n, lanes) float   updated
     work     : (3, longest list) float  work space
-    done     : (lanes,) int64    result: epochs made
+    done     : (lanes,) int64    result: epochs needed, one more than n_epochs if those did not do
     """
     sign, cost, y, a, s = machines.sign, machines.cost, work[0], work[1], work[2]
     for b in range(done.size):
