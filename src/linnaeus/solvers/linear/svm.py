@@ -57,8 +57,8 @@ MOST_EPOCHS = 500
 FIRST_EPOCHS = 2  # before a class looks who else matters now; later as many as it has made
 FALL = 0.005  # how far the gap can fall in a round
 MORE = 1 / 32  # so many new ones among those that matter are visited at once
-ENOUGH = 0.6  # of the tolerance: the measured gap at which a class stops
-UNSURE = 5e-4  # the gap of lists that no sweep has made
+ENOUGH = 0.4  # of the tolerance: the measured gap at which a class stops
+UNSURE = 6e-4  # the least gap to aim at with lists that no sweep has made
 
 
 class SvmOptions(NamedTuple):
