@@ -56,7 +56,6 @@ INNER_EPOCHS = 10  # most of a round; doubled from round to round
 MOST_EPOCHS = 500
 FIRST_EPOCHS = 2  # before a class looks who else matters now; later as many as it has made
 FALL = 0.005  # how far the gap can fall in a round
-MORE = 1 / 32  # so many new ones among those that matter are visited at once
 ENOUGH = 0.4  # of the tolerance: the measured gap at which a class stops
 UNSURE = 6e-4  # the least gap to aim at with lists that no sweep has made
 
@@ -367,10 +366,10 @@ class SvmRun:
             some = min(max(done, FIRST_EPOCHS), n_epochs - done)
             self.needed &= open_
             before = self.needed.copy()
-            n_rows, n_made = self._visit(some, target)
+            unfinished = self._visit(some, target) > some
             self._list()
-            added = np.flatnonzero(self.needed & ~before) % open_.size
-            open_ &= (n_made > some) | (np.bincount(added, minlength=open_.size) > MORE * n_rows)
+            unfinished[np.flatnonzero(self.needed & ~before) % open_.size] = True  # somebody new
+            open_ &= unfinished
             done += some
         self.W[:] = self.WT.T
 
@@ -380,11 +379,8 @@ class SvmRun:
         self.needed |= self.alpha > 0
         self.needed[self.positive] = True
 
-    def _visit(self, n_epochs: int, target: Any) -> tuple[Any, Any]:
-        """Every class visits who matters to it: how many, and in how many epochs.
-
-        A class whose gap is still too large is said to need one more.
-        """
+    def _visit(self, n_epochs: int, target: Any) -> npt.NDArray[np.int64]:
+        """Every class visits who matters to it; the epochs of each, one more if they did not do."""
         ptr, lists = listed(self.needed)
         n_rows, n_made = np.diff(ptr), np.zeros_like(self.n_visits)
         draws = self.rng.random(int(n_rows.max(initial=0)))
@@ -393,7 +389,7 @@ class SvmRun:
             self.kept, np.empty((3, draws.size), dtype=self.W.dtype), n_made,
         )  # fmt: skip
         self.n_visits += n_rows * np.minimum(n_made, n_epochs)
-        return n_rows, n_made
+        return n_made
 
     def _targets(self) -> npt.NDArray[np.float64]:
         """(lanes, 2): the measured gap at which each class may stop, and as a share of P."""
