@@ -400,8 +400,8 @@ class SvmRun:
             return target
         before, enough = float(self.gap.sum()), ENOUGH * tol * float(self.objective.sum())
         if enough < FALL * before:  # several rounds, and all let the gap fall as far
-            n_rounds = math.ceil(math.log(enough / before) / math.log(FALL)) if enough > 0 else 9
-            target[:, 0] = self.gap * max(enough / before, FALL**9) ** (1 / n_rounds)
+            ratio = max(enough / before, FALL**9)
+            target[:, 0] = self.gap * ratio ** (1 / math.ceil(math.log(ratio) / math.log(FALL)))
         return target
 
     def _coef(self) -> tuple[Any, float]:
