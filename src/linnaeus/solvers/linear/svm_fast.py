@@ -46,6 +46,23 @@ class Machines(NamedTuple):
     squared: Any  # bool, whether the hinge is squared
 
 
+@part
+def _products(ix, xs, W, z):
+    """z = w.x of one row in every lane, four features at a time."""
+    for b in range(z.size):
+        z[b] = 0
+    whole = ix.size - ix.size % 4
+    for k in range(0, whole, 4):
+        p, q, r, s = W[ix[k]], W[ix[k + 1]], W[ix[k + 2]], W[ix[k + 3]]
+        x, y, u, v = xs[k], xs[k + 1], xs[k + 2], xs[k + 3]
+        for b in range(z.size):
+            z[b] += (x * p[b] + y * q[b]) + (u * r[b] + v * s[b])
+    for k in range(whole, ix.size):
+        w, x = W[ix[k]], xs[k]
+        for b in range(z.size):
+            z[b] += x * w[b]
+
+
 @loop
 def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, kept):
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
@@ -62,12 +79,7 @@ def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, kept):
     for i in range(indptr.size - 1):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         z = kept[i]
-        for b in range(lanes):
-            z[b] = zero
-        for k in range(ix.size):
-            w, x = W[ix[k]], xs[k]
-            for b in range(lanes):
-                z[b] += x * w[b]
+        _products(ix, xs, W, z)
         a, need, y, c = alpha[i], needed[i], sign[i], row_cost[i]
         for b in range(lanes):
             z[b] *= y[b]
@@ -100,12 +112,7 @@ def epoch(order, machines, W, w_bias, alpha, kept, step):
         i = order[t]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
         z = kept[i]
-        for b in range(lanes):
-            z[b] = zero
-        for k in range(ix.size):
-            w, x = W[ix[k]], xs[k]
-            for b in range(lanes):
-                z[b] += x * w[b]
+        _products(ix, xs, W, z)
         a, y, c, q, n_moved = alpha[i], sign[i], row_cost[i], norm2[i], 0
         r = one / q if q > zero else W.dtype.type(np.inf)
         for b in range(lanes):
