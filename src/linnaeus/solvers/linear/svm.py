@@ -8,14 +8,17 @@ solved in blocks, each a task of its own. A block goes through
     1. a few epochs over its positive examples, those of its other classes and some others;
     2. one epoch over all examples, which tells who matters to which class;
     3. rounds: every class visits the examples that matter to it until its measured gap has
-       fallen far enough; then a sweep over all examples gives the exact gap, P - D, and who
-       matters now. The block is done when the gap is at most `tol` times its objective.
+       fallen far enough, and looks now and then who else does since its constant has moved; then
+       a sweep over all examples gives the exact gap, P - D, and who matters now. The block is
+       done when the gap is at most `tol` times its objective, mostly after one round.
 
-The steps are in `svm_fast`. Every class is at most its own gap away from its optimum.
+The steps are in `svm_fast`. Every class is at most its own gap away from its optimum. Weights that
+no cache holds have the most frequent features first.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,6 +30,13 @@ import scipy.sparse as sp
 from linnaeus.execution import Executor
 from linnaeus.solvers.linear import svm_duals, svm_newton
 from linnaeus.solvers.linear import svm_fast as fast
+from linnaeus.solvers.linear.svm_lanes import (
+    CACHED,
+    by_frequency,
+    class_rows,
+    listed,
+    squared_lengths,
+)
 from linnaeus.solvers.numerics import gram
 from linnaeus.solvers.numerics.examples import (
     FloatArray,
@@ -41,9 +51,13 @@ from linnaeus.solvers.numerics.rounds import Record, Rounds, joined_traces
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
 WARM_EPOCHS = 3
 WARM_OTHERS = 2  # other examples drawn for every positive one
-INNER_EPOCHS = 10  # of the first round; doubled from round to round
+TOGETHER = 16  # rows that lie together are visited together when all are
+INNER_EPOCHS = 10  # most of a round; doubled from round to round
 MOST_EPOCHS = 500
-FALL = 0.05  # how far a round lets the gap fall
+FIRST_EPOCHS = 2  # before a class looks who else matters now; later as many as it has made
+FALL = 0.005  # how far the gap can fall in a round
+ENOUGH = 0.4  # of the tolerance: the measured gap at which a class stops
+UNSURE = 6e-4  # the least gap to aim at with lists that no sweep has made
 
 
 class SvmOptions(NamedTuple):
@@ -118,11 +132,15 @@ def solve(
     options = SvmOptions(
         loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals
     )
+    old = None
+    if Y.shape[1] > 2 * LANES and X.shape[1] * LANES * np.dtype(dtype).itemsize > CACHED:
+        X, old = by_frequency(X)
+        mean = None if mean is None else mean[:, np.append(old, old.size)]
     shared = shared_arrays(X, weight, bias, dtype)
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
     solved = over_blocks(solve_block, shared, tasks, executor)
-    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype)
+    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype, old)
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
     return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
 
@@ -137,27 +155,23 @@ def dual_variables(
 
 
 def _collect(
-    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any
+    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any, old: Any = None
 ) -> tuple[Any, list[SvmBlock]]:
-    """The weights of all blocks in one piece, each block's own being let go at once."""
+    """The weights of all blocks in one piece, each block's own being let go at once.
+
+    old : the number of each feature; None for as they are
+    """
     parts, blocks, at = [], [], 0
-    coef = None
+    coef, new = None, None if old is None else np.argsort(old)
     for block in solved:
         if sp.issparse(block.coef):
-            parts.append(block.coef)
+            parts.append(block.coef if new is None else block.coef[:, new])
         else:
             coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
-            coef[at : at + block.w_bias.size] = class_rows(block.coef)
+            class_rows(block.coef, coef[at : at + block.w_bias.size], new)
         at += block.w_bias.size
         blocks.append(block._replace(coef=None))
     return (coef if coef is not None else sp.csr_array(sp.vstack(parts))), blocks
-
-
-def class_rows(W: FloatArray) -> FloatArray:
-    """The weights of a block, class by class: (lanes, d)."""
-    out = np.empty(W.shape[::-1], dtype=W.dtype)
-    fast.transpose(W, out)
-    return out
 
 
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
@@ -214,7 +228,9 @@ def warm_orders(positives: sp.csr_array, rng: np.random.Generator) -> Iterator[A
     base = np.unique(np.concatenate([positive, others])).astype(np.int32)
     for _ in range(WARM_EPOCHS if base.size < n else 0):
         yield rng.permutation(base)
-    yield rng.permutation(n).astype(np.int32)
+    first = rng.permutation(-(-n // TOGETHER)) * TOGETHER
+    order = (first[:, None] + np.arange(TOGETHER)).ravel()
+    yield order[order < n].astype(np.int32)
 
 
 class SvmRun:
@@ -228,12 +244,14 @@ class SvmRun:
         self.bias = dtype.type(task.options.bias)
         self.rng = np.random.default_rng([task.options.seed, task.number])
         self.sign = np.full((n, lanes), -1, dtype=np.int8)
-        self.sign[task.positives.nonzero()] = 1
+        self.positive = task.positives.nonzero()
+        self.sign[self.positive] = 1
         self.machines = fast.Machines(
             *rows, norm2, self.bias, self.sign, task.cost, row_cost, task.options.squared
         )
         self.alpha = np.zeros((n, lanes), dtype=dtype)
         self.needed = np.zeros((n, lanes), dtype=bool)
+        self.kept = np.zeros((n, lanes), dtype=dtype)  # y w.x, the constant left out
         self.W = np.zeros((d, lanes), dtype=dtype)
         self.w_bias = np.zeros(lanes, dtype=dtype)
         if task.mean is not None:
@@ -264,7 +282,7 @@ class SvmRun:
         rise = 10 * float(np.finfo(self.alpha.dtype).eps)  # below this the dual no longer rises
         stuck, best, before = 0, -np.inf, np.inf
         for n_rounds in self.rounds:
-            self.descend(min(INNER_EPOCHS << (n_rounds - 1), MOST_EPOCHS))
+            self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
             self.sweep()
             dual = float((self.objective - self.gap).sum())
             stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
@@ -309,17 +327,16 @@ class SvmRun:
         self._note()
 
     def epoch(self, order: Any) -> None:
-        work = np.empty((2, self.alpha.shape[1]), dtype=self.alpha.dtype)
-        fast.epoch(order, self.machines, self.W, self.w_bias, self.alpha, self.needed, work)
+        step = np.empty_like(self.w_bias)
+        fast.epoch(order, self.machines, self.W, self.w_bias, self.alpha, self.kept, step)
         self.n_visits += order.size
 
     def sweep(self) -> None:
         """The exact objective and gap of every class, and who matters to it."""
         loss, self.gap = np.zeros((1, self.gap.size)), np.zeros_like(self.objective)
-        z = np.empty(self.alpha.shape[1], dtype=self.alpha.dtype)
         fast.sweep(
-            self.machines, self.W, self.w_bias, self.alpha, np.ones(1, z.dtype), loss, self.gap,
-            self.needed, z,
+            self.machines, self.W, self.w_bias, self.alpha, np.ones(1, self.W.dtype), loss,
+            self.gap, self.needed, self.kept,
         )  # fmt: skip
         self.gap = np.maximum(self.gap, 0.0)  # what rounding left
         self.measure()
@@ -333,34 +350,59 @@ class SvmRun:
         """||w - m||^2 of every class and its product with the mean, the constant included."""
         self.away2, self.along = np.zeros_like(self.objective), np.zeros_like(self.objective)
         if self.task.mean is None:
-            fast.norms(self.W, self.w_bias, self.away2)
+            self.away2 = squared_lengths(self.W, self.w_bias)
         else:
             fast.distances(self.W, self.w_bias, self.task.mean, self.away2, self.along)
 
     def descend(self, n_epochs: int) -> None:
-        """Every class visits the examples that matter to it."""
-        ptr = np.zeros(self.alpha.shape[1] + 1, dtype=np.int64)
-        np.cumsum(self.needed.sum(axis=0), out=ptr[1:])
-        lists = np.empty(int(ptr[-1]), dtype=np.int32)
-        fast.list_needed(self.needed, ptr, lists)
-        draws = self.rng.random(int(np.diff(ptr).max(initial=0)))
+        """Every class visits the examples that matter to it, more and more epochs at a time."""
         target = self._targets()
-        fast.transpose(self.W, self.WT)
-        visits = np.zeros_like(self.n_visits)
+        class_rows(self.W, self.WT)
+        done, open_ = 0, np.ones(target.shape[0], dtype=bool)
+        self._list()
+        if not np.isfinite(self.gap).all():  # a sweep is the better choice soon, if many matter
+            n_epochs = min(n_epochs, max(1, self.needed.size // max(int(self.needed.sum()), 1)))
+        while done < n_epochs and open_.any():
+            some = min(max(done, FIRST_EPOCHS), n_epochs - done)
+            self.needed &= open_
+            before = self.needed.copy()
+            unfinished = self._visit(some, target) > some
+            self._list()
+            unfinished[np.flatnonzero(self.needed & ~before) % open_.size] = True  # somebody new
+            open_ &= unfinished
+            done += some
+        self.W[:] = self.WT.T
+
+    def _list(self) -> None:
+        """Who matters to each class, the constant being what it is now."""
+        np.less(self.kept, 1 + self.bias * self.w_bias, out=self.needed)
+        self.needed |= self.alpha > 0
+        self.needed[self.positive] = True
+
+    def _visit(self, n_epochs: int, target: Any) -> npt.NDArray[np.int64]:
+        """Every class visits who matters to it; the epochs of each, one more if they did not do."""
+        ptr, lists = listed(self.needed)
+        n_rows, n_made = np.diff(ptr), np.zeros_like(self.n_visits)
+        draws = self.rng.random(int(n_rows.max(initial=0)))
         fast.descend(
             ptr, lists, draws, n_epochs, target, self.machines, self.WT, self.w_bias, self.alpha,
-            visits,
+            self.kept, np.empty((3, draws.size), dtype=self.W.dtype), n_made,
         )  # fmt: skip
-        fast.transpose(self.WT, self.W)
-        self.n_visits += visits
+        self.n_visits += n_rows * np.minimum(n_made, n_epochs)
+        return n_made
 
     def _targets(self) -> npt.NDArray[np.float64]:
-        """The measured gap at which each class may stop: a fraction of what it has."""
-        if not np.isfinite(self.gap).all():  # not measured yet: stop by the share of all costs
-            cost = self.task.cost.min(axis=0) * self.row_cost.sum()
-            return np.asarray(1e-3 * cost.astype(np.float64))
-        enough = 0.3 * self.options.tol * self.objective
-        return np.asarray(np.maximum(FALL * self.gap, enough))
+        """(lanes, 2): the measured gap at which each class may stop, and as a share of P."""
+        target, tol = np.zeros((self.gap.size, 2)), self.options.tol
+        target[:, 1] = ENOUGH * tol
+        if not np.isfinite(self.gap).all():  # not measured yet
+            target[:, 1] = max(ENOUGH * tol, UNSURE)
+            return target
+        before, enough = float(self.gap.sum()), ENOUGH * tol * float(self.objective.sum())
+        if enough < FALL * before:  # several rounds, and all let the gap fall as far
+            ratio = max(enough / before, FALL**9)
+            target[:, 0] = self.gap * ratio ** (1 / math.ceil(math.log(ratio) / math.log(FALL)))
+        return target
 
     def _coef(self) -> tuple[Any, float]:
         """The weights; if asked pruned and one class a row, with the rise of the objective."""

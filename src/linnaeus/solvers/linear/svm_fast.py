@@ -19,7 +19,8 @@ The duality gap is a sum over examples of terms that are never negative,
 so every visit measures its part of it, and a pass over all examples certifies the whole. In such a
 pass the weights lie feature by feature, (n_features, lanes): a row of X then serves all lanes with
 one or two cache lines. Few examples matter to a lane (for most, a = 0 and the margin is kept), so
-between passes each lane visits only those, with its own weights in one piece.
+between passes each lane visits only those, with its own weights in one piece. Who they are is seen
+from y w.x of the last visit: what changes most is the constant, which is added when it is asked.
 """
 
 from __future__ import annotations
@@ -45,30 +46,44 @@ class Machines(NamedTuple):
     squared: Any  # bool, whether the hinge is squared
 
 
+@part
+def _products(ix, xs, W, z):
+    """z = w.x of one row in every lane, four features at a time."""
+    for b in range(z.size):
+        z[b] = 0
+    whole = ix.size - ix.size % 4
+    for k in range(0, whole, 4):
+        p, q, r, s = W[ix[k]], W[ix[k + 1]], W[ix[k + 2]], W[ix[k + 3]]
+        x, y, u, v = xs[k], xs[k + 1], xs[k + 2], xs[k + 3]
+        for b in range(z.size):
+            z[b] += (x * p[b] + y * q[b]) + (u * r[b] + v * s[b])
+    for k in range(whole, ix.size):
+        w, x = W[ix[k]], xs[k]
+        for b in range(z.size):
+            z[b] += x * w[b]
+
+
 @loop
-def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, z):
+def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, kept):
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
 
     W : (d, lanes), w_bias : (lanes,), alpha : (n, lanes) float
     stretch  : (m,) float  factors of the weights, the first is 1
     loss : (m, lanes), gap : (lanes,) float64  results, added to: the loss of stretched weights
     needed   : (n, lanes) bool   result: a > 0, or the margin falls short
-    z        : (lanes,) float    work space
+    kept     : (n, lanes) float  result: y w.x, the constant feature left out
     """
     indptr, indices, data, _, bias, sign, cost, row_cost, squared = machines
-    lanes = z.size  # not a constant: the compiler then vectorises the loops over lanes
+    lanes = w_bias.size  # not a constant: the compiler then vectorises the loops over lanes
     one, zero, quarter = W.dtype.type(1.0), W.dtype.type(0.0), W.dtype.type(0.25)
     for i in range(indptr.size - 1):
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        for b in range(lanes):
-            z[b] = bias * w_bias[b]
-        for k in range(ix.size):
-            w, x = W[ix[k]], xs[k]
-            for b in range(lanes):
-                z[b] += x * w[b]
+        z = kept[i]
+        _products(ix, xs, W, z)
         a, need, y, c = alpha[i], needed[i], sign[i], row_cost[i]
         for b in range(lanes):
-            short = one - y[b] * z[b]  # by how much the margin falls short
+            z[b] *= y[b]
+            short = one - (z[b] + y[b] * (bias * w_bias[b]))  # by how much the margin falls short
             over = short if short > zero else zero
             u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
             value = u * over * over if squared else u * over
@@ -78,36 +93,31 @@ def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, z):
             need[b] = (a[b] > zero) | (short > zero)
         for m in range(1, stretch.size):
             for b in range(lanes):
-                short = one - stretch[m] * y[b] * z[b]
+                short = one - stretch[m] * (z[b] + y[b] * (bias * w_bias[b]))
                 over = short if short > zero else zero
                 u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
                 loss[m, b] += u * over * over if squared else u * over
 
 
 @loop
-def epoch(order, machines, W, w_bias, alpha, needed, work):
+def epoch(order, machines, W, w_bias, alpha, kept, step):
     """Visit the rows in `order` once, each in all lanes.
 
-    needed : (n, lanes) bool   result: a > 0 now, or the margin fell short at the visit
-    work   : (2, lanes) float  work space; the rest as in `sweep`
+    step : (lanes,) float  work space; the rest as in `sweep`
     """
     indptr, indices, data, norm2, bias, sign, cost, row_cost, squared = machines
-    z, step = work[0], work[1]
-    lanes = z.size
+    lanes = step.size
     one, zero, half = W.dtype.type(1.0), W.dtype.type(0.0), W.dtype.type(0.5)
     for t in range(order.size):
         i = order[t]
         ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-        for b in range(lanes):
-            z[b] = bias * w_bias[b]
-        for k in range(ix.size):
-            w, x = W[ix[k]], xs[k]
-            for b in range(lanes):
-                z[b] += x * w[b]
-        a, need, y, c, q, n_moved = alpha[i], needed[i], sign[i], row_cost[i], norm2[i], 0
+        z = kept[i]
+        _products(ix, xs, W, z)
+        a, y, c, q, n_moved = alpha[i], sign[i], row_cost[i], norm2[i], 0
         r = one / q if q > zero else W.dtype.type(np.inf)
         for b in range(lanes):
-            short = one - y[b] * z[b]
+            z[b] *= y[b]
+            short = one - (z[b] + y[b] * (bias * w_bias[b]))
             u = c * (cost[1, b] if y[b] > 0 else cost[0, b])
             if squared:
                 s = half / u
@@ -119,7 +129,6 @@ def epoch(order, machines, W, w_bias, alpha, needed, work):
                 new = new if new < u else u
             step[b] = (new - a[b]) * y[b]
             a[b] = new
-            need[b] = (new > zero) | (short > zero)
             n_moved += step[b] != zero
         if n_moved > 0:
             for b in range(lanes):
@@ -130,104 +139,79 @@ def epoch(order, machines, W, w_bias, alpha, needed, work):
                     w[b] += x * step[b]
 
 
-@loop(allocates=True)
-def list_needed(needed, ptr, rows):
-    """The rows that each lane needs, ascending, as CSR lists.
-
-    ptr  : (lanes + 1,) int64  starts of the lists, known beforehand
-    rows : (ptr[lanes],) int32  result
-    """
-    at = ptr[:-1].copy()
-    for i in range(needed.shape[0]):
-        for b in range(needed.shape[1]):
-            if needed[i, b]:
-                rows[at[b]] = i
-                at[b] += 1
-
-
-@loop
-def transpose(source, target):
-    """Copy a tall matrix into a wide one, or back, row by row of the tall one."""
-    if source.shape[0] > source.shape[1]:
-        for j in range(source.shape[0]):
-            for b in range(source.shape[1]):
-                target[b, j] = source[j, b]
-    else:
-        for j in range(target.shape[0]):
-            for b in range(target.shape[1]):
-                target[j, b] = source[b, j]
-
-
 @part
-def _descend_lane(rows, draws, n_epochs, target, machines, y, u, w, w_bias, a):
-    """Visit the examples of one lane in random order, epoch after epoch; return the epochs.
+def _descend_lane(rows, draws, n_epochs, target, machines, u, w, w_bias, y, a, kept):
+    """Visit the examples of one lane in random order, epoch after epoch; return the epochs needed.
 
-    y, u, a : (m,) float  label, cost and dual variable of each example, reordered like `rows`
-    target  : float       stop after an epoch whose measured gap is below this
+    u : (2,) float  cost of negatives and of positives
+    y, a, kept : (at least m,) float  label, dual variable and y w.x of each, reordered like `rows`
     """
-    indptr, indices, data, norm2, bias, _, _, _, squared = machines
+    indptr, indices, data, norm2, bias, _, _, row_cost, squared = machines
     one, zero, half = w.dtype.type(1.0), w.dtype.type(0.0), w.dtype.type(0.5)
     for epoch in range(n_epochs):
-        measured = 0.0
+        gap = objective = 0.0
         for t in range(rows.size):
             other = t + int(draws[t] * (rows.size - t))
             rows[t], rows[other] = rows[other], rows[t]
             y[t], y[other] = y[other], y[t]
-            u[t], u[other] = u[other], u[t]
             a[t], a[other] = a[other], a[t]
             i = rows[t]
             ix, xs = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
-            z = bias * w_bias[0]
-            for k in range(ix.size):
+            z, v, whole = zero, zero, ix.size - ix.size % 4
+            for k in range(0, whole, 4):
+                z += xs[k] * w[ix[k]] + xs[k + 1] * w[ix[k + 1]]
+                v += xs[k + 2] * w[ix[k + 2]] + xs[k + 3] * w[ix[k + 3]]
+            for k in range(whole, ix.size):
                 z += xs[k] * w[ix[k]]
-            short = one - y[t] * z
+            z += v
+            kept[t] = y[t] * z
+            short = one - y[t] * (z + bias * w_bias[0])
             loss = short if short > zero else zero
+            c, old = row_cost[i] * (u[1] if y[t] > zero else u[0]), a[t]
             if squared:
-                s = half / u[t]
-                measured += u[t] * loss * loss + half * s * a[t] * a[t] - a[t] * short
-                new = a[t] + (short - s * a[t]) / (norm2[i] + s)
-                new = new if new > zero else zero
+                s, loss = half / c, c * loss * loss
+                gap += half * s * old * old
+                new = old + (short - s * old) / (norm2[i] + s)
             else:
-                measured += u[t] * loss - a[t] * short
-                new = a[t] + short / norm2[i] if norm2[i] > zero else u[t]
-                new = new if new > zero else zero
-                new = new if new < u[t] else u[t]
-            step = (new - a[t]) * y[t]
-            a[t] = new
+                loss *= c
+                new = old + short / norm2[i] if norm2[i] > zero else c
+                new = new if new < c else c
+            new = new if new > zero else zero
+            gap += loss - old * short
+            objective += loss + half * old * (one - short)
+            a[t], step = new, (new - old) * y[t]
             if step != zero:
                 w_bias[0] += bias * step
                 for k in range(ix.size):
                     w[ix[k]] += xs[k] * step
-        if measured <= target:
+        if gap <= target[0] or gap <= target[1] * objective:
             return epoch + 1
-    return n_epochs
+    return n_epochs + 1
 
 
-@loop(allocates=True)
-def descend(list_ptr, list_rows, draws, n_epochs, target, machines, WT, w_bias, alpha, n_visits):
-    """Let every lane visit the examples in its list until its measured gap is below its target.
+@loop
+def descend(ptr, lists, draws, n_epochs, target, machines, WT, w_bias, alpha, kept, work, done):
+    """Let every lane visit the examples in its list until its measured gap is small enough.
 
-    list_ptr, list_rows : CSR lists of rows, one per lane; reordered
+    ptr, lists : CSR lists of rows, one per lane; reordered
     draws    : (longest list,) float64  uniform in [0, 1): the permutation of every epoch
-    target   : (lanes,) float64
+    target   : (lanes, 2) float64       a gap that is enough, and a share of the objective that is
     WT       : (lanes, d) float  the weights of each lane in one piece; updated
-    w_bias   : (lanes,) float, alpha : (n, lanes) float   updated
-    n_visits : (lanes,) int64    result: visits made
+    w_bias   : (lanes,) float, alpha, kept : (n, lanes) float   updated
+    work     : (3, longest list) float  work space
+    done     : (lanes,) int64    result: epochs needed, one more than n_epochs if those did not do
     """
-    sign, cost, row_cost = machines.sign, machines.cost, machines.row_cost
-    for b in range(target.size):
-        rows = list_rows[list_ptr[b] : list_ptr[b + 1]]
-        y = np.empty(rows.size, WT.dtype)
-        u, a = np.empty_like(y), np.empty_like(y)
+    sign, cost, y, a, s = machines.sign, machines.cost, work[0], work[1], work[2]
+    for b in range(done.size):
+        rows = lists[ptr[b] : ptr[b + 1]]
         for t in range(rows.size):
-            i = rows[t]
-            y[t], a[t] = sign[i, b], alpha[i, b]
-            u[t] = cost[1 if sign[i, b] > 0 else 0, b] * row_cost[i]
-        n_visits[b] = rows.size * _descend_lane(
-            rows, draws, n_epochs, target[b], machines, y, u, WT[b], w_bias[b : b + 1], a
-        )
+            y[t], a[t] = sign[rows[t], b], alpha[rows[t], b]
+        done[b] = _descend_lane(
+            rows, draws, n_epochs, target[b], machines, cost[:, b], WT[b], w_bias[b : b + 1],
+            y, a, s,
+        )  # fmt: skip
         for t in range(rows.size):
-            alpha[rows[t], b] = a[t]
+            alpha[rows[t], b], kept[rows[t], b] = a[t], s[t]
 
 
 @loop(allocates=True)
@@ -271,16 +255,3 @@ def distances(W, w_bias, mean, away2, along):
         u = w_bias[b] - mean[b, d]
         away2[b] += u * u
         along[b] += u * mean[b, d]
-
-
-@loop
-def norms(W, w_bias, norm2):
-    """||w||^2 of every lane, the constant feature included.
-
-    W : (d, lanes), w_bias : (lanes,) float; norm2 : (lanes,) float64  result, zero beforehand
-    """
-    for j in range(W.shape[0]):
-        for b in range(W.shape[1]):
-            norm2[b] += W[j, b] * W[j, b]
-    for b in range(W.shape[1]):
-        norm2[b] += w_bias[b] * w_bias[b]

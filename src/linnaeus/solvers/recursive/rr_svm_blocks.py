@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.solvers.linear import svm, svm_fast
+from linnaeus.solvers.linear import svm, svm_fast, svm_lanes
 from linnaeus.solvers.numerics.examples import FloatArray, Rows
 from linnaeus.solvers.recursive import rr_svm_fast as fast
 
@@ -101,10 +101,7 @@ class Duals(NamedTuple):
 
     @classmethod
     def of(cls, alpha: FloatArray, needed: Any, sign: Any) -> Duals:
-        ptr = np.zeros(alpha.shape[1] + 1, dtype=np.int64)
-        np.cumsum(needed.sum(axis=0), out=ptr[1:])
-        rows = np.empty(int(ptr[-1]), dtype=np.int32)
-        svm_fast.list_needed(needed, ptr, rows)
+        ptr, rows = svm_lanes.listed(needed)
         lane = np.repeat(np.arange(alpha.shape[1]), np.diff(ptr))
         order = (np.arange(rows.size) - ptr[lane]).astype(np.int32)
         y = sign[rows, lane].astype(alpha.dtype)
@@ -203,7 +200,7 @@ def sweep(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]
             *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared
         ),
         W, w_bias, alpha, np.array(STRETCHES, dtype), loss, gap, needed,
-        np.empty(width, dtype=dtype),
+        np.empty((n, width), dtype=dtype),
     )  # fmt: skip
     return _swept(Duals.of(alpha, needed, sign), loss.sum(axis=1), gap, lanes, weight)
 
@@ -315,7 +312,7 @@ def final_weights(
     lanes, duals = task
     alpha = duals.dense(rows.indptr.size - 1)
     W, w_bias = weights(rows, D, lanes, alpha, signs(lanes))
-    return svm.class_rows(W), w_bias
+    return svm_lanes.class_rows(W), w_bias
 
 
 def blocks_of(
