@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from linnaeus import RecursiveSVM, Taxonomy
 from linnaeus.solvers.numerics import elimination
-from linnaeus.solvers.recursive import rr_svm_dual, rr_svm_newton
+from linnaeus.solvers.recursive import rr_machine, rr_svm_newton
 from linnaeus.solvers.recursive.alternation import Structure
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -22,7 +22,7 @@ def problem(edges=TREE, n=80, d=5, seed=0):
     tax = Taxonomy.from_edges(edges)
     leaves = tax.leaf_numbers
     structure = Structure.of(sp.csr_array(tax.laplacian()), leaves, np.zeros(len(tax)))
-    found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
+    found = rr_machine.coupling(structure.S, structure.mix, structure.reduced())
     assert found is not None
     y = rng.integers(0, leaves.size, size=n)
     X = rng.normal(size=(n, d)) + rng.normal(size=(leaves.size, d))[y]
