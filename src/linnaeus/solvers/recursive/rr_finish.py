@@ -48,7 +48,9 @@ class Finish(NamedTuple):
 
     def work(self) -> float:
         """The time of second-order steps, in multiplications of coordinate descent."""
-        return rr_svm_newton.work(self.X, self.found) if (self.cost > 0).all() else np.inf
+        if not (self.cost > 0).all():
+            return np.inf
+        return rr_svm_newton.work(self.X, self.found, self.loss)
 
     def n_rounds(self, limit: int) -> tuple[int, bool]:
         """Rounds of alternation before second-order steps, and whether these pay then."""

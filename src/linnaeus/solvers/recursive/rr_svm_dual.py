@@ -46,6 +46,7 @@ SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 NEAR = 10.0  # times the tolerance: the gap of a start that only its weights may be to blame for
 FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
+ALONE = 10  # visits to an example that matters, of a class for itself
 SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
 
 
@@ -183,6 +184,7 @@ class _JointState:
 
     def alone(self, tol: float) -> tuple[float, float]:
         """Likewise, for the best weights that go with this D."""
+        self._count(ALONE * sum(int(duals.ptr[-1]) for duals in self.duals))
         found = list(self._map(blocks.descend, [(*pair, tol) for pair in self._all()]))
         P, gap = self._note([block.swept for block in found])
         common = float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))

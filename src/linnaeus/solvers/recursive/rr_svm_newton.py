@@ -14,8 +14,8 @@ far the minimum may be. It is minimised by Newton's method too: only examples wi
 curvature t_in = s_in, and an exact search along the line makes it safe. s grows while few steps
 are enough.
 
-The systems of a step are solved by blocks of features (`rr_machine`) or, where that is less work,
-by conjugate gradients over the examples (`rr_rows`).
+The systems of a step are solved by blocks of features (`rr_machine`), whatever their scale, or
+where these are too large by conjugate gradients over the examples (`rr_rows`).
 
 The certificate is the primal value of the weights as they are returned, and the dual value
 
@@ -42,6 +42,7 @@ MOST_SCORES = 1 << 23  # examples times classes
 MOST_BLOCKS = 1 << 25  # numbers in the blocks of a step
 MOST_STEPS = 300
 STEPS = 50  # that it usually takes
+SMOOTH = 0.2  # of them, for a smooth loss
 START = 0.5  # s at first
 ROUGHEST = 0.2  # residual of a system, as a share of its right-hand side
 CLOSE = 0.1  # of the gap: how exactly a proximal step is taken
@@ -63,11 +64,13 @@ class Finished(NamedTuple):
     A: Values  # (n_classes, n) dual variables, which have this dual value
 
 
-def work(X: sp.csr_array, found: Coupling) -> float:
+def work(X: sp.csr_array, found: Coupling, loss: str = "hinge") -> float:
     """The time of `finish`, in multiplications of coordinate descent."""
     if X.shape[0] * found.S.size > MOST_SCORES:
         return float("inf")
-    return min(_by_blocks(X, found), rr_rows.work(X, found))
+    blocks = _by_blocks(X, found)
+    each = blocks if blocks < np.inf else rr_rows.work(X, found)
+    return SMOOTH * each if LOSSES[loss].smooth else each
 
 
 def _by_blocks(X: sp.csr_array, found: Coupling) -> float:
@@ -100,7 +103,7 @@ def finish(
     costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
     problem = sign, costs, found, LOSSES[loss], share_bias
     whole = JointMachine(_with_constant(plain, bias), *problem)
-    if rr_rows.work(X, found) < _by_blocks(X, found):
+    if _by_blocks(X, found) == np.inf:
         part: JointMachine = rr_rows.RowMachine(plain, bias, *problem)
     else:
         small, basis = plain.reduced()
