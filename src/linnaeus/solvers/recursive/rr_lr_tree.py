@@ -107,7 +107,7 @@ class TreeExamples(NamedTuple):
 
     def costs(self) -> Values:
         """(n, leaves)"""
-        return np.where(self.y, self.cost[1], self.cost[0]) * self.weight[:, None]
+        return np.asarray(np.where(self.y, self.cost[1], self.cost[0]) * self.weight[:, None])
 
     @classmethod
     def of(

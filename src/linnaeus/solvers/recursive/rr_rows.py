@@ -28,7 +28,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from linnaeus.solvers.numerics import gram
 from linnaeus.solvers.numerics.elimination import forest_of
-from linnaeus.solvers.numerics.examples import squared_norms
+from linnaeus.solvers.numerics.examples import FloatArray, squared_norms
 from linnaeus.solvers.numerics.gram import Examples, Values
 from linnaeus.solvers.numerics.newton import conjugate_gradients
 from linnaeus.solvers.recursive.rr_machine import Coupling, JointMachine
@@ -46,7 +46,7 @@ def work(X: sp.csr_array, found: Coupling) -> float:
     if n * n > MOST_PAIRS:
         return float("inf")
     each = K * (gram.DENSE * n * n + PASSES * n)
-    return PRODUCTS * (each + 0.1 * gram.DENSE * n**3 + gram.OVERHEAD) + float(X.nnz) * n
+    return float(PRODUCTS * (each + 0.1 * gram.DENSE * n**3 + gram.OVERHEAD) + X.nnz * n)
 
 
 class RowMachine(JointMachine):
@@ -98,7 +98,7 @@ class RowMachine(JointMachine):
         s = self.sign * np.sqrt(t)
         precondition = self._preconditioner(s, t)
 
-        def product(x: Values) -> Values:
+        def product(x: FloatArray) -> FloatArray:
             return np.asarray(x + s * self._scores(s * x))
 
         def solve(v: Values) -> Values:
@@ -108,13 +108,13 @@ class RowMachine(JointMachine):
 
         return solve
 
-    def _preconditioner(self, s: Values, t: Values) -> Callable[[Values], Values]:
+    def _preconditioner(self, s: Values, t: Values) -> Callable[[FloatArray], FloatArray]:
         """P^-1; a bound of what the constant feature would take keeps it positive."""
         alone = _Alone(self.found, self.roots, self.own, t)
         shared = [_Shared(self.found.B[:, [j]].toarray(), s, alone, self.shared_G)
                   for j in self.roots]  # fmt: skip
 
-        def without(x: Values) -> Values:
+        def without(x: FloatArray) -> FloatArray:
             y = alone(s, x)
             for node in shared:
                 y -= node(y)
@@ -129,7 +129,7 @@ class RowMachine(JointMachine):
         else:
             constant = lambda a: a / (S / self.bias**2 + load)  # noqa: E731
 
-        def whole(x: Values) -> Values:
+        def whole(x: FloatArray) -> FloatArray:
             y = without(x)
             return y - without(s * constant((s * y).sum(axis=1, keepdims=True)))
 
@@ -142,10 +142,10 @@ class _Check:
     It takes a product, and is looked at now and then.
     """
 
-    def __init__(self, product: Callable[[Values], Values], enough: float) -> None:
+    def __init__(self, product: Callable[[FloatArray], FloatArray], enough: float) -> None:
         self.product, self.enough, self.n, self.next = product, enough, 0, 2
 
-    def __call__(self, left: Values, _: Values) -> Any:
+    def __call__(self, left: FloatArray, _: Values) -> Any:
         self.n += 1
         if self.n < self.next:
             return np.ones(1, dtype=bool)
@@ -183,7 +183,7 @@ class _Alone:
         for v, u, edge in reversed(self.edges):
             self.pivot[u] -= edge**2 / self.pivot[v]
 
-    def __call__(self, s: Values, x: Values) -> Values:
+    def __call__(self, s: Values, x: FloatArray) -> Values:
         """P_0^-1 x"""
         return np.asarray(x - s * self.solve(s * x))
 
@@ -223,12 +223,12 @@ class _Shared:
 def _roots(found: Coupling) -> list[int]:
     """Nodes that most classes share: without a parent, so that no class is below two of them."""
     size = np.asarray(found.B.multiply(found.B).sum(axis=0)).ravel()
-    best = np.argsort(-size, kind="stable").tolist()
+    best: list[int] = np.argsort(-size, kind="stable").tolist()
     forest = forest_of(found.reduced)
     if forest is None:
         return best[:1]
     return [j for j in best if forest.parent[j] < 0][:ROOTS]
 
 
-def _dots(A: Values, B: Values) -> Values:
+def _dots(A: FloatArray, B: FloatArray) -> Values:
     return np.array([np.vdot(A, B)])
