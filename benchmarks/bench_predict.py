@@ -7,8 +7,8 @@ does not count for rows that come without end. `COLLECTIONS` is the folder of co
 
 With `PEERS_DATA`, the folder of the problems S and M, also what scores cost beside reading the
 weights: CPU seconds of the test rows of M with random weights of its shape, dense and sparse,
-beside one pass that sums all weights per batch (the target is 2 of them), and beside SciPy's
-product, which is timed for one batch. And H-RLS on S: labels, and margins.
+beside one pass that sums all weights per batch of 2^23 scores (the target is 2 of them), and beside
+SciPy's product, which is timed for one batch. And H-RLS on S: labels, and margins.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ def loops(cache):
     return sorted(cache.rglob("*.loop"))
 
 
+@pytest.mark.slow
 def test_a_second_process_finds_what_the_first_has_compiled(package, tmp_path):
     before = sorted(package.rglob("*"))
     assert run(package, tmp_path / "cache") == ([3.0, 2, 0, BOTH], "")
@@ -287,6 +288,7 @@ LISTEN = "import logging\nlogging.basicConfig(format='%(message)s')\n"
 LISTEN += "logging.getLogger('linnaeus.compiled').setLevel(logging.INFO)\n"
 
 
+@pytest.mark.slow
 def test_the_first_call_that_compiles_says_so_once(package, tmp_path):
     _, err = run(package, tmp_path / "cache", LISTEN + USE)
     assert err.count("\n") == err.count("Compiling numerical loops") == 1

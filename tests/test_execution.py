@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from threadpoolctl import threadpool_info
 
+from linnaeus import execution
 from linnaeus.execution import one_blas_thread
 
 
@@ -17,3 +18,13 @@ def test_one_blas_thread_is_lifted_by_the_last_to_leave():
             assert limits() <= {1}
         assert limits() <= {1}
     assert limits() == before
+
+
+def test_libraries_of_linear_algebra_are_not_looked_for_every_time(monkeypatch):
+    looked = []
+    find = execution.ThreadpoolController
+    monkeypatch.setattr(execution, "ThreadpoolController", lambda: looked.append(0) or find())
+    for _ in range(5):
+        with one_blas_thread():
+            pass
+    assert len(looked) <= 1

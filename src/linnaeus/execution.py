@@ -8,6 +8,7 @@ do not depend on how many workers there are.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, Protocol
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from linnaeus.errors import UserError
 
@@ -89,6 +90,15 @@ class _Narrow:
 
     lock, users = Lock(), 0
     limit: Any = None
+    libraries: tuple[int, Any] = (0, None)  # found when so many modules were loaded
+
+
+def _libraries() -> Any:
+    """The libraries in this process; looking for them takes milliseconds, so not every time."""
+    n_modules = len(sys.modules)  # a library comes with a module
+    if _Narrow.libraries[0] != n_modules:
+        _Narrow.libraries = n_modules, ThreadpoolController()
+    return _Narrow.libraries[1]
 
 
 @contextmanager
@@ -100,7 +110,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _Narrow.lock:
         if _Narrow.users == 0:
-            _Narrow.limit = threadpool_limits(1, "blas")
+            _Narrow.limit = _libraries().limit(limits=1, user_api="blas")
         _Narrow.users += 1
     try:
         yield

@@ -205,47 +205,52 @@ def test_help_and_import_load_little():
     assert done.stdout.strip() == "[]"
 
 
-def run_apart(typed, folder, *modules):
-    """A command in a process of its own, which prints its code, and which of the modules it has."""
+def run_apart(commands, folder, *modules):
+    """Commands in a process of their own: of each the code, the modules there, and what it says."""
     probe = (
         "import sys; from linnaeus.cli import main\n"
-        f"try: main.run({typed.split()!r})\nexcept SystemExit as stop: print('code', stop.code)\n"
-        f"print([m for m in {modules!r} if m in sys.modules])"
+        f"for typed in {commands!r}:\n"
+        "    try: main.run(typed.split()); code = 0\n"
+        "    except SystemExit as stop: code = stop.code\n"
+        f"    there = [m for m in {modules!r} if m in sys.modules]\n"
+        "    print(code, there, end='|', flush=True); print(end='|', file=sys.stderr, flush=True)"
     )
     command = [sys.executable, "-c", probe]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    return list(zip(done.stdout.split("|")[:-1], done.stderr.split("|")[:-1], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("train nosuch -o m", "no file or folder nosuch"),
-        ("train . -o m --method svn", "did you mean 'svm'"),
-        ("train . -o m --rule clsed", "did you mean 'closed'"),
-        ("train . -o m --method rr-svm -p C=abc", "where a number is needed"),
-        ("train . -o m --method svm -p D=1", "has no parameter 'D'"),
-        ("train . -o m -p C=abc", "where a number is needed"),
-        ("train . -o m -p Cc=1", "did you mean 'C'"),
-        ("train . -o m -p C", "not written name=value"),
-        ("train . -o nosuch/m", "no folder nosuch"),
-        ("evaluate m nosuch", "no file or folder nosuch"),
-        ("evaluate m . --rule clsed", "did you mean 'closed'"),
-        ("explain m --text x --rule clsed", "did you mean 'closed'"),
-        ("rule m clsed", "did you mean 'closed'"),
-    ],
-)
-def test_what_was_typed_wrong_is_told_before_anything_is_loaded(typed, said, tmp_path):
-    done = run_apart(typed, tmp_path, "numpy", "scipy", "sklearn", "numba", "pandas")
-    assert said in done.stderr
-    assert done.stdout.split("\n")[-3:-1] == ["code 1", "[]"]
+TYPED_WRONG = {
+    "train nosuch -o m": "no file or folder nosuch",
+    "train . -o m --method svn": "did you mean 'svm'",
+    "train . -o m --rule clsed": "did you mean 'closed'",
+    "train . -o m --method rr-svm -p C=abc": "where a number is needed",
+    "train . -o m --method svm -p D=1": "has no parameter 'D'",
+    "train . -o m -p C=abc": "where a number is needed",
+    "train . -o m -p Cc=1": "did you mean 'C'",
+    "train . -o m -p C": "not written name=value",
+    "train . -o nosuch/m": "no folder nosuch",
+    "evaluate m nosuch": "no file or folder nosuch",
+    "evaluate m . --rule clsed": "did you mean 'closed'",
+    "explain m --text x --rule clsed": "did you mean 'closed'",
+    "rule m clsed": "did you mean 'closed'",
+}
 
 
-@pytest.mark.parametrize("typed", ["predict m t.tsv -o o.csv", "rule m", "taxonomy show t.tsv"])
-def test_small_taxonomies_and_missing_models_need_no_compiler(typed, tmp_path):
+def test_what_was_typed_wrong_is_told_before_anything_is_loaded(tmp_path):
+    heavy = ("numpy", "scipy", "sklearn", "numba", "pandas")
+    done = run_apart(list(TYPED_WRONG), tmp_path, *heavy)
+    for (typed, said), (out, err) in zip(TYPED_WRONG.items(), done, strict=True):
+        assert said in err, typed
+        assert out.endswith("1 []"), typed
+
+
+def test_small_taxonomies_and_missing_models_need_no_compiler(tmp_path):
     (tmp_path / "t.tsv").write_text("parent\tchild\na\tb\na\tc\n")
-    done = run_apart(typed, tmp_path, "sklearn", "numba", "pandas")
-    assert done.stdout.split("\n")[-2] == "[]"
-    assert "There is no model m" in done.stderr or "├── b" in done.stdout
+    typed = ["predict m t.tsv -o o.csv", "rule m", "taxonomy show t.tsv"]
+    for out, err in run_apart(typed, tmp_path, "sklearn", "numba", "pandas"):
+        assert out.endswith(" []")
+        assert "There is no model m" in err or "├── b" in out
 
 
 def test_early_checks_know_every_method_and_rule():

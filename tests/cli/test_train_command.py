@@ -5,6 +5,7 @@ import json
 import pytest
 
 from linnaeus import load
+from marks import slow
 from small_data import DAG, TREE, stories, table, write_csv, write_folder, write_jsonl
 
 
@@ -96,6 +97,7 @@ def test_a_file_beside_its_taxonomy_and_a_table(linnaeus, tmp_path):
     assert linnaeus("train", "table", "-o", tmp_path / "c")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers(linnaeus, tmp_path):
     for name in ("a", "b"):
         assert linnaeus("train", "several", "-o", tmp_path / name, "--seed", 3)[0] == 0
@@ -198,7 +200,7 @@ def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
         assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-@pytest.mark.parametrize("data", ["several", "one", "table"])
+@pytest.mark.parametrize("data", ["several", slow("one"), slow("table")])
 def test_the_same_command_writes_the_same_files(linnaeus, tmp_path, data):
     made = []
     for target in (tmp_path / "one", tmp_path / "two"):

@@ -49,6 +49,15 @@ def test_top_scores_with_ties_to_the_lower_column(problem, k):
     assert [sorted(e) for e in expected] == [np.flatnonzero(row).tolist() for row in on]
 
 
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_top_scores_of_many_rows_some_of_them_absent(k):
+    rng = np.random.default_rng(0)
+    scores = rng.integers(-9, 9, size=(3000, 40)).astype(float)  # more than one block
+    scores[rng.random(scores.shape) < 0.5] = -np.inf
+    expected = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    assert_array_equal(top_columns(scores, k), expected)
+
+
 @given(scored(), st.integers(-3, 3))
 def test_argmax_is_the_first_maximum_and_ignores_constants(problem, constant):
     scores, _ = problem

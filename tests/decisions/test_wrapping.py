@@ -229,6 +229,7 @@ def test_precomputed_kernels_are_split_on_both_sides():
     assert_allclose(kernel.coef_, linear.coef_, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", PLAIN)
 def test_scikit_learn_checks(rule):
     reason = "a label with a higher threshold of its own can lose to one with a lower score"

@@ -18,10 +18,12 @@ from linnaeus.cli.main import run
 from linnaeus.io import write_jsonl
 from linnaeus.model.methods import METHODS
 from linnaeus.synthetic import newsroom
+from marks import slow
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted((DOCS / "pages").rglob("*.md"))
+FIRST = {"index", "quickstart"}  # of those that run whole commands; the others are slow
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d*\.\d+(?:e[+-]?\d+)?(?!\w|\.\d)")
 TOLERANCE = 0.03  # of numbers with a point, which other machines may round otherwise
@@ -72,7 +74,11 @@ def place(news, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def is_slow(path):
+    return path.parent.name == "pages" and path.stem not in FIRST
+
+
+@pytest.mark.parametrize("path", [slow(p) if is_slow(p) else p for p in PAGES], ids=page_name)
 def test_code_of_a_page_runs(path, place, capsys):
     run_page(path.read_text("utf-8"), page_name(path), {"__name__": "__main__"}, capsys)
 

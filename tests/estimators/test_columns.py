@@ -171,6 +171,7 @@ def test_predictions_are_the_best_column(fitted, name):
                 assert_allclose(np.take_along_axis(shown, best, axis=1), score)
 
 
+@pytest.mark.slow
 @several
 def test_every_scorer_for_an_indicator(fitted, name):
     model = fitted(name, "sets")

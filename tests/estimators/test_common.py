@@ -18,7 +18,7 @@ ESTIMATORS = [
     if isinstance(getattr(linnaeus, name), type) and hasattr(getattr(linnaeus, name), "fit")
 ]
 OVER_NODES = ("GraphM3", "HM3", "HierarchicalRLS")  # their classes are all nodes
-SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 150, "n_samples": 200}}  # few draws: laws, no numbers
+SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 60, "n_samples": 60}}  # few draws: laws, no numbers
 # Conventions are kept from the first rounds on; random labels would take thousands.
 ROUNDS = SAMPLERS | {name: {"max_iter": 20} for name in ("GraphM3", "HM3")}
 ROUNDS["RecursiveSVM"] = {"max_iter": 3}

@@ -7,6 +7,7 @@ from linnaeus import HM3, GraphM3, HierarchicalRLS, RankingSVM, Taxonomy, kernel
 from linnaeus.errors import UserError
 from linnaeus.kernels import gram
 from linnaeus.solvers.markov import hm3
+from marks import slow
 
 TAX = Taxonomy.from_edges(
     [("r", "a"), ("r", "b"), ("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2")]
@@ -31,6 +32,7 @@ def test_edges_without_local_features_are_edges_without_local_features(data):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_freq_is_the_same_work_for_a_kernel_as_for_features(data, monkeypatch):
     X, y = data
@@ -44,7 +46,7 @@ def test_freq_is_the_same_work_for_a_kernel_as_for_features(data, monkeypatch):
     assert HM3(TAX, **options).fit(X @ X.T, y).objective_ != usual.objective_
 
 
-@pytest.mark.parametrize("make", [HM3, RankingSVM, GraphM3, HierarchicalRLS])
+@pytest.mark.parametrize("make", [HM3, slow(RankingSVM), slow(GraphM3), HierarchicalRLS])
 def test_kernel_matrices_have_the_type_and_the_threads_asked_for(data, make, monkeypatch):
     texts, asked = ["abcab", "bcbca", "aabb", "cabc"] * 6, []
     true = gram.fill
@@ -87,7 +89,7 @@ def test_large_matrices_are_searched_for_a_negative_eigenvalue(data, monkeypatch
         gram.check_inner_products(np.full((60, 60), np.nan))
 
 
-@pytest.mark.parametrize("slack", ["example", "pair"])
+@pytest.mark.parametrize("slack", ["example", slow("pair")])
 @pytest.mark.parametrize("rescale", ["slack", "margin"])
 def test_rankings_at_any_cost(data, slack, rescale):
     """At a large cost the objective is that cost times the smallest sum of slacks."""

@@ -65,6 +65,7 @@ def test_answers_come_with_their_monte_carlo_errors(fitted):
     assert 0.5 < np.sqrt(np.mean(z**2)) < 2
 
 
+@pytest.mark.slow
 def test_one_feature_is_as_by_quadrature():
     """The difference d of the weights has the prior (b + d^2/4)^-(a + 1/2)."""
     x, y = np.array([1.0, -0.5, 2.0, 0.3, 1.2]), np.array([1, 0, 1, 1, 0])

@@ -102,6 +102,7 @@ def test_the_diagonal_may_be_given():
         OrthogonalTransfer(TAX, diagonal=0).fit(X, y)
 
 
+@pytest.mark.slow
 def test_both_optimizers_find_the_same_machine():
     X, y = points()
     options = {"C": 10.0, "max_iter": 3000, "random_state": 0}
@@ -157,6 +158,7 @@ def test_an_interrupted_fit_leaves_nothing_behind(monkeypatch):
     assert (model.fit(X, y).coef_ == fresh.coef_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_dual_averaging_is_an_estimator():
     loose = "two runs that end at a gap differ; the laws of weights are those of the problem"

@@ -15,6 +15,7 @@ from linnaeus.errors import UserError
 from linnaeus.estimators import _online_row
 from linnaeus.losses import class_attributes, class_loss
 from linnaeus.solvers.online.perceptron_weights import as_array
+from marks import slow
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
@@ -240,7 +241,7 @@ def told(model):
     [
         "dense",
         "sparse",
-        pytest.param("float32", marks=pytest.mark.slow),
+        slow("float32"),
         "intercept",
         "flat",
         "roots",

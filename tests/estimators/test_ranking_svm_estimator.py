@@ -259,6 +259,7 @@ def test_warm_start():
     assert 0 < model.active_ratio_ < 1
 
 
+@pytest.mark.slow
 def test_what_tol_bounds():
     X, y = groups(n=100)
     model = RankingSVM(TREE, stop="psi", tol=1e-3).fit(X, y)

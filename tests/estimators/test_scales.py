@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import linnaeus
 from linnaeus import Taxonomy
+from marks import slow
 
 TAX = Taxonomy.from_edges([("r", "A"), ("r", "B"), ("A", "a"), ("A", "b"), ("B", "c"), ("B", "d")])
 LOOPS = [*TAX.edges, ("a", "c"), ("A", "B")]
@@ -60,7 +61,10 @@ def fitted(data, name, options, scale):
         return model.fit(inputs, y)
 
 
-@pytest.mark.parametrize(("name", "options"), CASES)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [slow(*case) if case[0] in ("GraphM3", "HM3") and case[1] else case for case in CASES],
+)
 def test_the_scale_of_inputs_changes_nothing(data, name, options):
     base = fitted(data, name, options, 1.0)
     assert 0.0 <= base.gap_ <= base.tol or options.get("optimizer") == "greedy"  # by psi

@@ -153,6 +153,7 @@ WEIGHT_CHECKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [
     TopDown(class_weight="balanced"), TopDown(loss="logistic", decode="path"),
     TopDown(local="multiclass", decode="beam"),

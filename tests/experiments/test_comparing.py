@@ -112,6 +112,7 @@ def test_the_flat_variant_is_judged_by_the_taxonomy(news, tested):
     assert (flat.predicted != news.taxonomy.closure(flat.predicted)).nnz == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result(news, crossed):
     again = compare(["svm", "perceptron"], news, folds=3, rule="argmax")
     for a, b in zip(crossed, again, strict=True):

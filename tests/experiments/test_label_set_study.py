@@ -137,6 +137,7 @@ def test_functions_see_the_training_part_only():
     assert (seen["y"] == ONE[TRAIN]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Label not")
 def test_any_classifier_will_do():
     methods = {
@@ -161,6 +162,7 @@ def test_inner_nodes_with_labels_of_their_own():
     assert study["svm"].figures["micro_f1"] > 0.9 and study["svm"].spread is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_pipeline", [False, True])
 def test_ancestors_of_a_label_are_no_errors_where_every_node_is_a_class(in_pipeline):
     model = HM3(TAX, random_state=0)

@@ -25,6 +25,7 @@ TRAIN, TEST = k_folds(Y, 3, 0)[0]
 CS = (0.1, 1.0, 10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["svm", "logistic", "rr-svm"])
 def test_a_path_is_as_good_as_separate_fits(method):
     model = make(method, TAX, {"tol": 1e-7, "max_iter": 5000})

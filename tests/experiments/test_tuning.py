@@ -40,6 +40,7 @@ def whole():
     return search()
 
 
+@pytest.mark.slow
 def test_the_table_is_the_same_for_any_number_of_jobs(whole):
     assert plain(search(jobs=3)) == plain(whole)
 
@@ -61,6 +62,7 @@ def test_the_default_is_what_train_takes(whole):
     assert search({"C": [7]}).default is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["macro_f1", "hierarchical_f1"])
 def test_another_metric_decides(whole, metric):
     found = search(metric=metric, exhaustive=True)

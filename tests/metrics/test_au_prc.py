@@ -52,6 +52,7 @@ def plain(tax, Y, S, names, average, used):
     return np.average(each, weights=true[:, nodes].sum(axis=0) if average == "weighted" else None)
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(cases(), st.sampled_from(["pooled", "mean", "weighted"]))
 def test_the_area_is_scikit_learns_on_closures(case, average):

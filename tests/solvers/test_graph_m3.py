@@ -44,6 +44,7 @@ def test_optimum_on_loops_is_exact(loops):
         assert by_kernel.objective == pytest.approx(case["optimum"], rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["loopy", "trp"])
 def test_approximate_inference_comes_close(loops, method):
     for graph, X, Y, case in loops:

@@ -23,6 +23,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
+from marks import slow
 
 PARENT = [-1, 0, 0, 1, 1, 2, 2, 0]  # leaves 3, 4, 5, 6, 7: of different depths
 LEAVES = [3, 4, 5, 6, 7]
@@ -111,7 +112,7 @@ def assert_fixed_point(answer, X, Y, model, prior, link, atol):
 # -- the answer ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["joint", slow("paper"), slow("parity")])
 def test_golden_values(golden_file, mode):
     cases = [c for c in golden_file("recursive_and_bayes")["hblr"] if "MAP" in c["inference"]]
     assert cases
@@ -136,7 +137,7 @@ def test_golden_values(golden_file, mode):
         np.testing.assert_allclose(answer.objective, case["J"], atol=1e-7)
 
 
-@pytest.mark.parametrize("mode", ["joint", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["joint", slow("paper"), slow("parity")])
 @pytest.mark.parametrize(("kind", "link"), COMBINATIONS)
 def test_the_answer_stays_where_it_is_in_a_plain_round(kind, link, mode):
     X, Y, model, prior = problem(kind, link)
@@ -186,6 +187,7 @@ def trees(draw):
     return parent, [v for v in range(n) if v not in parent]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(trees(), st.sampled_from(COMBINATIONS), st.integers(0, 1000))
 def test_fixed_points_on_all_trees(tree, combination, seed):
@@ -322,7 +324,7 @@ def test_weights_are_repetitions_and_workers_do_not_matter(few, monkeypatch):
 
 @pytest.mark.parametrize("few", [0, 200])
 @pytest.mark.parametrize(("kind", "link"), COMBINATIONS)
-@pytest.mark.parametrize("mode", ["joint", "paper"])
+@pytest.mark.parametrize("mode", ["joint", slow("paper"), slow("parity")])
 def test_nothing_breaks_on_odd_data(kind, link, mode, few, monkeypatch):
     """Separable, a class without examples, rows of zeros, a constant and an empty feature."""
     monkeypatch.setattr(newton, "FEW", few)
@@ -378,3 +380,26 @@ def test_errors_name_the_remedy():
     root = model_of(tree_of([-1], [0]), "M3")
     with pytest.raises(UserError, match="The root 0 is a class. Put a node above it"):
         solve(X, sp.csr_array(np.ones((30, 1))), root, Gamma(np.ones((0, 1)), np.ones((0, 1))))
+
+
+@pytest.mark.parametrize("link", ["softmax", "binary"])
+def test_odd_and_even_depths_in_turn(link):
+    """Leaves of two depths, which move in turn."""
+    tree = tree_of(np.array([-1, 0, 0, 1, 1]), [2, 3, 4])
+    assert {*tree.depth[tree.leaves].tolist()} == {1, 2}
+    model = model_of(tree, "M1")
+    rng = np.random.default_rng(0)
+    X, t = sp.csr_array(rng.normal(size=(30, 3))), rng.integers(0, 3, 30)
+    Y, prior = sp.csr_array(np.eye(3)[t]), Gamma(np.ones((2, 1)), np.ones((2, 1)))
+    both = [
+        hblr_map.solve(X, Y, model, prior, link=link, mode=mode, tol=1e-8, max_iter=3000)
+        for mode in ("joint", "parity")
+    ]
+    assert both[1].converged
+    np.testing.assert_allclose(both[1].mu, both[0].mu, atol=1e-5)
+    np.testing.assert_allclose(both[1].variance, both[0].variance, rtol=1e-4)
+    np.testing.assert_allclose(both[1].objective, both[0].objective, rtol=1e-6)
+    one = hblr_map.solve(X, Y, model, prior, link=link, mode="parity", max_iter=1)
+    np.testing.assert_allclose(one.mu[0], (one.mu[1] + one.mu[2]) / 3, atol=1e-12)
+    np.testing.assert_array_equal(one.mu[1], 0.0)  # of depth 1, moved before its children did
+    assert (np.abs(one.mu[[2, 3, 4]]).max(axis=1) > 0).all()

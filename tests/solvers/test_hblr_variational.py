@@ -17,12 +17,13 @@ from linnaeus.solvers.bayes import hblr_variational as variational
 from linnaeus.solvers.bayes.hblr_bound import tighten
 from linnaeus.solvers.bayes.hblr_full import feature_blocks
 from linnaeus.solvers.bayes.hblr_model import Gamma, model_of, tree_of
+from marks import slow
 
 # --- solved problems -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ["hb01", "hb03", "hb05"])
-@pytest.mark.parametrize("schedule", [pytest.param("parity", marks=pytest.mark.slow), "leaves"])
+@pytest.mark.parametrize("case", ["hb01", "hb03", slow("hb05")])
+@pytest.mark.parametrize("schedule", [slow("parity"), "leaves"])
 def test_solved_problems(golden_file, case, schedule):
     (c,) = (c for c in golden_file("recursive_and_bayes")["hblr"] if c["id"] == case)
     parent = np.full(len(c["mu"]), -1)
@@ -161,6 +162,7 @@ def slopes(twin, values):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["M1", "M2", "M3"])
 @pytest.mark.parametrize(("link", "sweeps"), [("softmax", 1200), ("binary", 200)])
 def test_the_bound_is_level_where_sweeps_end(kind, link, sweeps):
@@ -250,6 +252,7 @@ def test_integer_weights_are_repetitions():
         assert_allclose(once.mu, often.mu, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["softmax", "binary"])
 def test_diagonal_covariances_are_the_best_diagonal_ones(link):
     X, Y, model, prior = problem("M2", link, n=12, d=2)
@@ -319,6 +322,7 @@ def test_sweeps_end_when_nothing_moves():
     assert np.abs(found.mu - exact.mu).max() < 3e-4  # not the last move, but what is left to go
 
 
+@pytest.mark.slow
 def test_the_common_shift_saves_sweeps_and_changes_nothing_else(monkeypatch):
     X, Y, model, prior = problem(n=40, d=3)
     options = {"tol": 1e-7, "max_iter": 5000}

@@ -10,6 +10,7 @@ from linnaeus import Taxonomy
 from linnaeus.inference.maxsum import max_sum
 from linnaeus.losses import edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3, hm3_interior
+from marks import slow
 
 LOSSES = {"delta": "delta", "H~-unif": "unif", "H~-sibl": "sibl", "H~-subtree": "subtree"}
 FOREST = [-1, 0, 0, 1, -1, 4, -1]  # the last root is alone
@@ -80,6 +81,7 @@ def test_solved_problems(golden_file, monkeypatch, finished):
                 assert found.value[i] == pytest.approx(record["score"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_algorithm_of_the_paper_reaches_the_same_optimum(golden_file):
     for case in golden_file("hm3")["cases"]:
         fitted, _ = solve_case(case, optimizer="csga", tol=1e-3, max_iter=20_000, freq=10)
@@ -291,7 +293,7 @@ def test_the_conditional_gradient_on_stars(loss, C):
             assert other.dual <= found.objective * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("C", [1e3, 1e4, 1e6])
+@pytest.mark.parametrize("C", [slow(1e3), 1e4, slow(1e6)])
 @pytest.mark.parametrize(
     ("how", "given"),
     [

@@ -29,6 +29,7 @@ from linnaeus.solvers.markov import (
 )
 from linnaeus.solvers.markov.hm3_rows import edge_codes
 from linnaeus.taxonomy import Taxonomy
+from marks import slow
 
 TIGHT = {"tol": 1e-7, "max_iter": 5000}
 negative_slacks = SimpleNamespace(solve=partial(hm3_local.solve, negative=True))
@@ -189,8 +190,15 @@ def test_lists_of_labelings_solve_the_plain_problems_too(golden_file):
 # ---- quadratic programs by enumeration
 
 
+@pytest.fixture(params=["visits", "interior"])
+def way(request, monkeypatch):
+    """Steps of single examples, or the interior point method after the first round."""
+    far = np.inf if request.param == "visits" else 0.0
+    monkeypatch.setattr(hm3_interior, "work", lambda *sizes: far)
+
+
 @pytest.mark.parametrize(("seed", "parent", "loss", "root_edges"), CASES)
-def test_negative_slack_is_the_program_without_the_truth(seed, parent, loss, root_edges):
+def test_negative_slack_is_the_program_without_the_truth(seed, parent, loss, root_edges, way):
     case = Case(seed, parent, loss, root_edges)
     for C, competitors, rows in ((0.5, "all", case.every), (0.2, "consistent", case.closed)):
         value = optimum(case.groups(case.orthogonal, rows, others=True), np.full(case.n, C))
@@ -213,7 +221,7 @@ def test_the_interior_point_method_solves_the_plain_program(
 
 
 @pytest.mark.parametrize(("seed", "parent", "loss", "root_edges"), CASES)
-def test_edge_slack_is_one_program_per_edge(seed, parent, loss, root_edges):
+def test_edge_slack_is_one_program_per_edge(seed, parent, loss, root_edges, way):
     for share in ("neighbours", "parent"):
         case = Case(seed, parent, loss, root_edges, share)
         codes, groups = edge_codes(case.Y, case.edges), []
@@ -232,7 +240,7 @@ def test_edge_slack_is_one_program_per_edge(seed, parent, loss, root_edges):
 
 
 @pytest.mark.parametrize(("seed", "parent", "loss", "root_edges"), CASES)
-def test_path_features_are_a_program_over_closed_sets(seed, parent, loss, root_edges):
+def test_path_features_are_a_program_over_closed_sets(seed, parent, loss, root_edges, way):
     case = Case(seed, parent, loss)
     a = hm3_paths.path_losses(case.tax, case.Y, loss)
     groups = [
@@ -334,7 +342,7 @@ def test_a_weight_of_two_is_an_example_twice_and_one_of_zero_is_none(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("C", [1e-3, 30.0])
+@pytest.mark.parametrize("C", [1e-3, slow(30.0)])
 def test_hard_inputs_are_certified(solver, C):
     parent = [-1, 0, 0, -1, -1, 4]  # node 3 is an isolated root
     case = Case(8, parent, n=12)
@@ -344,6 +352,39 @@ def test_hard_inputs_are_certified(solver, C):
     assert fitted.objective - fitted.dual <= 1e-5 * max(0.1, abs(fitted.objective)) * 1.001
     by_kernel = solver.solve(X @ X.T, Y, parent, precomputed=True, C=C, tol=1e-5, max_iter=3000)
     assert_allclose(fitted.objective, by_kernel.objective, rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("given", ["X", "K"])
+@pytest.mark.parametrize("C", [1e4, slow(1e6)])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_large_costs_in_few_dimensions(solver, C, given):
+    case = Case(5, [-1, 0, 0, 1, 1], n=40)
+    weight = np.random.default_rng(1).integers(0, 3, size=40)
+    data = case.X @ case.X.T if given == "K" else case.X
+    fitted = solver.solve(
+        data, case.Y, case.parent, C=C, sample_weight=weight, precomputed=given == "K",
+        max_iter=1000,
+    )  # fmt: skip
+    W = fitted.W if given == "X" else case.X.T @ fitted.N
+    F = case.X @ W
+    if solver is hm3_paths:
+        a = hm3_paths.path_losses(case.tax, case.Y, "delta")
+        value = ((a + F) @ case.closed.T).max(axis=1) - ((a + F) * case.Y).sum(axis=1)
+    else:
+        G = F.reshape(40, -1, 4) + case.tables
+        codes = edge_codes(case.Y, case.edges)
+        own = np.take_along_axis(G, codes[:, :, None].astype(int), 2)[:, :, 0]
+        if solver is hm3_edges:
+            value = (G.max(axis=2) - own).sum(axis=1)
+        else:
+            scored = np.einsum("iec,yec->iy", G, [case.onehot(y) for y in case.every])
+            is_truth = (case.Y[:, None] == case.every).all(axis=2)
+            if solver is negative_slacks:
+                scored[is_truth] = -np.inf
+            value = scored.max(axis=1) - own.sum(axis=1)
+    assert_allclose(fitted.slack, value, atol=1e-3)
+    assert_allclose(fitted.objective, 0.5 * np.square(W).sum() + C * weight @ value, rtol=1e-5)
+    assert 0 <= fitted.objective - fitted.dual <= 1e-3 * abs(fitted.objective)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from linnaeus.solvers.linear import msvm, msvm_interior, svm, svm_newton
 from linnaeus.solvers.numerics import gram, interior
 from linnaeus.solvers.numerics.examples import Rows
+from marks import slow
 
 
 def data(n=60, d=6, span=0.0, noise=1.0, seed=0):
@@ -264,7 +265,7 @@ def test_few_rows_of_all_classes(monkeypatch):
     assert_allclose(multiclass(X, t, 3, 2.0).W, whole.W, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
+@pytest.mark.parametrize("dtype", [slow(np.float32), np.float64])
 def test_the_machine_finishes_where_descent_crawls(dtype):
     """Descent alone has a relative gap of 1 here after 1000 passes."""
     X, t = load_wine(return_X_y=True)

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 
 from linnaeus.errors import UserError
 from linnaeus.solvers.linear import msvm, msvm_fast
+from marks import slow
 
 TIGHT = {"dtype": np.float64, "tol": 1e-8, "max_iter": 20_000}
 
@@ -188,7 +189,7 @@ def test_weights_of_examples_count_copies():
     assert_allclose(weighted.coef, copied.coef, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
+@pytest.mark.parametrize("dtype", [slow(np.float32), np.float64])
 def test_float32_reaches_the_same_objective(dtype):
     X, t = problem(n=300, d=40, n_classes=20)
     exact = msvm.solve(X, t, 20, **TIGHT)

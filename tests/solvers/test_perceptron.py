@@ -225,6 +225,7 @@ def separable(draw):
     return tax, X, Y, L, gamma, draw(st.sampled_from(["half_distance", "zero_one", "normalized"]))
 
 
+@pytest.mark.slow
 @given(separable())
 def test_updates_stay_within_the_mistake_bound(case):
     """[Cai2008] Proposition 5: at most (2 D_max R P / (D_min gamma))^2 updates, then none."""

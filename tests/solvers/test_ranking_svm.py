@@ -293,6 +293,7 @@ def searched(search, margin, labels, F):
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["distance", "half_distance", "normalized"])
 @pytest.mark.parametrize("balanced", [True, False])
 def test_one_pass_over_a_tree_finds_what_a_table_finds(name, balanced):

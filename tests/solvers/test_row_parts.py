@@ -19,6 +19,7 @@ CASES = {
     "hblr": lambda **o: HBLR(TAX, **o),
     "hblr, binary": lambda **o: HBLR(TAX, link="binary", **o),
     "hblr, paper": lambda **o: HBLR(TAX, schedule="paper", max_iter=3, **o),
+    "hblr, parity": lambda **o: HBLR(TAX, schedule="parity", max_iter=3, **o),
     "mlr": lambda **o: MulticlassLogistic(TAX, C=0.3, **o),
     "mlr, large C": lambda **o: MulticlassLogistic(TAX, C=30.0, tol=1e-8, dtype="float64", **o),
     "hm3": lambda **o: HM3(TAX, **o),

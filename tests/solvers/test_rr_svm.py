@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, Taxonomy
 from linnaeus.errors import UserError
 from linnaeus.solvers.recursive import rr_machine
+from marks import slow
 
 LOSS = {"hinge": "hinge", "sqhinge": "squared_hinge"}
 GRAPH = [(0, 1), (1, 2), (2, 0), (0, 3), (1, 4), (2, 5), (3, 4), (4, 5), (2, 6), (1, 6)]
@@ -47,10 +48,7 @@ def of_golden(case):
 
 @pytest.mark.parametrize(
     "schedule",
-    [
-        "two-block",
-        *(pytest.param(s, marks=pytest.mark.slow) for s in ("parity", "color", "jacobi")),
-    ],
+    ["two-block", *map(slow, ("parity", "color", "jacobi"))],
 )
 def test_golden(golden_file, schedule):
     seen = 0
@@ -173,6 +171,7 @@ def test_small_costs_have_a_closed_form():
     np.testing.assert_allclose(model.coef_, C * K @ (signs @ X), rtol=1e-4, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_inner_nodes_are_the_average_of_their_neighbours():
     tax, X, y = data()
     model = svm(tax, C=2.0).fit(X, y)

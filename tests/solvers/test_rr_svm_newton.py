@@ -167,6 +167,7 @@ def table(scale):
     return tax, X * scale, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e4, np.logspace(-2, 3, 6)])
 @pytest.mark.parametrize("sharing", ["own", "parent"])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

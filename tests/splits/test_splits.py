@@ -121,6 +121,7 @@ def test_all_forms_of_labels_give_the_same_folds():
         assert_array_equal(a[1], b[1])
 
 
+@pytest.mark.slow
 def test_large_sparse_labels_are_divided_in_seconds():
     rng = np.random.default_rng(0)
     n, n_labels, per_row = 100_000, 10_000, 5

@@ -229,6 +229,7 @@ print(n)
 """
 
 
+@pytest.mark.slow
 def test_a_reader_beside_a_writer_sees_whole_models(tmp_path):
     models = [{"k": k, "array": np.full(1000, k)} for k in range(2)]
     storage.save(models[0], tmp_path / "m")

@@ -247,6 +247,7 @@ def test_shuffled_rows_are_not_paired_with_rows_in_order(context):
     assert {test["condition"] for test in tests} == {"all"}
 
 
+@pytest.mark.slow
 def test_synthetic_draws_are_paired(context):
     cells = partial(cells_of, row="3 x 3", method="F-SVM", published={"acc": 88.5})
     out = run_synthetic(context, "3 x 3", "F-SVM", ratio=0.5, draws=9, cells=cells)

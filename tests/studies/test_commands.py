@@ -150,6 +150,7 @@ def test_pictures_go_beside_the_records(studies, tmp_path, monkeypatch):
     assert {p: p.stat().st_mtime_ns for p in kept} == kept
 
 
+@pytest.mark.slow
 def test_the_command_has_help():
     told = subprocess.run(
         [sys.executable, "-m", "studies", "--help"], cwd=ROOT, capture_output=True, text=True

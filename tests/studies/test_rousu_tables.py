@@ -103,6 +103,7 @@ def test_table_3_is_that_of_the_specification(shared):
     assert seen == 10
 
 
+@pytest.mark.slow
 def test_small_runs_give_every_figure(context):
     outcomes = {unit.name: unit.run(context) for unit in BY_NAME["rousu-2"].units[:5]}
     assert all("rcv1-ccat" in name for name in outcomes)
@@ -161,6 +162,7 @@ def test_linear_programme_and_dynamic_programme_agree():
     assert_allclose(directions.by_linear_programme(edges, len(tax), scores), values, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_curves_and_pictures(context, tmp_path):
     units = {unit.name: unit for unit in BY_NAME["rousu-fig3"].units}
     outcomes = {name: unit.run(context) for name, unit in units.items()}

@@ -21,6 +21,7 @@ from linnaeus.solvers.numerics.products import linear_scores
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
+WEIGHTS = 8  # for each score of a block, where weights are many: every block reads all of them
 
 
 class LinearClassifier(Classifier):
@@ -154,7 +155,8 @@ class LinearClassifier(Classifier):
         k = min(k, len(place))
         best, values = [], []
         for scores in self._score_blocks(X):
-            S = self._both(scores)[:, place]
+            S = self._both(scores)
+            S = S if place.size == S.shape[1] else S[:, place]
             best.append(top_columns(S, k))
             values.append(np.take_along_axis(S, best[-1], axis=1))
         return numbers[np.vstack(best)], np.vstack(values)
@@ -186,11 +188,13 @@ class LinearClassifier(Classifier):
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         X = self._checked(X)
-        return (self._scores(X[rows]) for rows in self._row_blocks(X.shape[0]))
+        n_weights = int(getattr(getattr(self, "coef_", None), "size", 0))
+        blocks = self._row_blocks(X.shape[0], max(SCORE_ENTRIES, n_weights // WEIGHTS))
+        return (self._scores(X[rows]) for rows in blocks)
 
-    def _row_blocks(self, n: int) -> Iterator[slice]:
+    def _row_blocks(self, n: int, entries: int = SCORE_ENTRIES) -> Iterator[slice]:
         """Blocks of rows whose scores stay within bounded memory; an empty one for no rows."""
-        step = max(1, SCORE_ENTRIES // max(1, self._n_scores()))
+        step = max(1, entries // max(1, self._n_scores()))
         return (slice(i, i + step) for i in range(0, max(n, 1), step))
 
     def _n_scores(self) -> int:

@@ -43,7 +43,7 @@ FULL = 512  # features up to which covariance="auto" is full
 NUMBERS = 1 << 27  # of covariances stored at most
 MANY = 1 << 24  # weights from which those of features that no example has are not stored
 REFUSED = 5000  # features from which full covariances are refused
-SCHEDULES = (("joint", "paper"), ("leaves", "parity"))  # of points, of distributions
+SCHEDULES = (("joint", "paper", "parity"), ("leaves", "parity"))  # of points, of distributions
 
 
 class HBLR(Continued):
@@ -76,11 +76,11 @@ class HBLR(Continued):
         With 'fisher' and 'blr', the information of one sample instead of all.
     covariance : {'auto', 'full', 'diagonal'}, default='auto'
         In variational mode, of each leaf; 'auto' goes by the size.
-    schedule : {'leaves', 'parity', 'joint', 'paper'} or None, default=None
-        Order of the updates; all lead to the same place. In variational mode 'leaves' (and then
-        inner nodes from below) or 'parity' (nodes of odd depth, then of even depth); otherwise
-        'joint' (all nodes at once) or 'paper' (leaves, then inner nodes). The default, None, takes
-        the first.
+    schedule : {'joint', 'paper', 'parity', 'leaves'} or None, default=None
+        Order of the updates; all lead to the same place. 'joint' moves all nodes at once; 'paper',
+        and 'leaves' in variational mode, the leaves and then inner nodes level by level from below;
+        'parity', in both modes, nodes of odd depth and then of even depth. The default, None, takes
+        'joint', or 'leaves' in variational mode.
     fit_intercept : bool, default=True
         Whether to append a constant feature, regularised like any other.
     intercept_scaling : float, default=1.0
@@ -174,7 +174,7 @@ class HBLR(Continued):
         pool=choice(*hblr_prior.POOLS),
         unit_information=FLAG,
         covariance=choice("auto", "full", "diagonal"),
-        schedule=choice(*SCHEDULES[0], *SCHEDULES[1]) | NONE,
+        schedule=choice(*SCHEDULES[0], "leaves") | NONE,
     )
 
     def __init__(
@@ -348,7 +348,7 @@ class HBLR(Continued):
         if self.schedule is not None and self.schedule not in orders:
             raise UserError(
                 f"schedule={self.schedule!r} is not one of inference={self.inference!r}. "
-                f"Use {orders[0]!r} or {orders[1]!r}."
+                f"Use {', '.join(map(repr, orders[:-1]))} or {orders[-1]!r}."
             )
 
     def _covariance(self, d: int, n_classes: int) -> str:

@@ -15,6 +15,8 @@ FloatArray = npt.NDArray[np.floating[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
 BLOCK_ENTRIES = 1 << 21  # 16 MB of float64
+CACHED = 1 << 16  # entries of a block that is gone through several times
+FEW = 20  # highest scores that are found one after the other
 SCORE_ENTRIES = 1 << 23  # 64 MB: a product with all weights has its price for each block
 
 
@@ -95,6 +97,23 @@ def top_mask(block: FloatArray, k: int) -> BoolArray:
 def top_columns(block: FloatArray, k: int) -> npt.NDArray[np.intp]:
     """The columns of the `k` highest scores of each row, the highest first."""
     k = min(k, block.shape[1])
+    best = np.empty((len(block), k), dtype=np.intp)
+    for rows in row_blocks(len(block), block.shape[1], CACHED):
+        best[rows] = _top_of(block[rows], k)
+    return best
+
+
+def _top_of(block: FloatArray, k: int) -> npt.NDArray[np.intp]:
+    """The same for rows that fit into the cache: one after the other, where they are few."""
+    if k <= FEW:
+        left, at = block.copy(), np.arange(len(block))
+        best = np.empty((len(block), k), dtype=np.intp)
+        for j in range(k):
+            best[:, j] = left.argmax(axis=1)
+            last = left[at, best[:, j]]
+            left[at, best[:, j]] = -np.inf
+        if k == 0 or (last > -np.inf).all():
+            return best
     columns = np.nonzero(top_mask(block, k))[1].reshape(len(block), k)
     order = np.argsort(-np.take_along_axis(block, columns, axis=1), axis=1, kind="stable")
     return np.take_along_axis(columns, order, axis=1)

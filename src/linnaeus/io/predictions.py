@@ -95,7 +95,8 @@ def _jsonl(target: str | Path, columns: Columns, notes: list[str]) -> Iterator[W
         def write(found: Iterable[Pair]) -> None:
             for record, row in found:
                 line = merged(record, row)
-                renamed.update(line.keys() - record.keys() - row.keys())
+                if len(line) > len(record):
+                    renamed.update(line.keys() - record.keys() - row.keys())
                 handle.write(f"{encode(line)}\n")
 
         yield write

@@ -46,6 +46,7 @@ class Answers:
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
         self.levels = len(model.taxonomy.levels) if by_level else 0
         self._above: dict[Any, tuple[Any, ...]] = {}
+        self._paths: dict[Any, list[str]] = {}  # their titles
         self._below: dict[int, np.ndarray] = {}
 
     @property
@@ -65,6 +66,7 @@ class Answers:
         labels = [tax.nodes[v] for v in given.indices.tolist()]
         for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
             self._above[name] = tax.ancestors(name)
+            self._paths[name] = [tax.title(v) for v in self._above[name]]
         columns = self._scored[given.indices]
         values = self._values(scores, row, given.indices, columns)
         likely = self._likely(X, row, columns) if self.probabilities else None
@@ -72,8 +74,8 @@ class Answers:
         sure = None if self._least is None else model.confidence(X, scores)
         for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
             record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
-            record["titles"] = [tax.title(v) for v in labels[a:b]]
-            record["paths"] = [[tax.title(u) for u in self._above[v]] for v in labels[a:b]]
+            record["titles"] = [self._paths[v][-1] for v in labels[a:b]]
+            record["paths"] = [list(self._paths[v]) for v in labels[a:b]]
             record["scores"] = values[a:b]
             if likely is not None:
                 record["probabilities"] = likely[a:b]
@@ -81,7 +83,8 @@ class Answers:
                 record["confidence"] = float(sure[i])
                 record["review"] = bool(sure[i] < self._least)
                 self.reviewed += record["review"]
-            record |= self._by_level(labels[a:b])
+            if self.levels:
+                record |= self._by_level(labels[a:b])
             if best is not None:
                 ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
@@ -102,7 +105,7 @@ class Answers:
         """The titles of the nodes at and above the labels, by level, each once."""
         tax = self._model.taxonomy
         found: dict[str, list[str]] = {name: [] for name in self._level_names()}
-        for node in dict.fromkeys(v for label in labels for v in self._above[label] if found):
+        for node in dict.fromkeys(v for label in labels for v in self._above[label]):
             found[f"level_{tax.depth[tax.index(node)] + 1}"].append(tax.title(node))
         return found
 

@@ -52,7 +52,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         for i in ("map", "variational")
         for k in ("softmax", "binary")
     ]
-    + [{"schedule": "paper"}, {"inference": "flat"}],
+    + [{"schedule": "paper"}, {"schedule": "parity"}, {"inference": "flat"}],
     "HM3": [
         {},
         {"competitors": "consistent", "kernel": GRAM},

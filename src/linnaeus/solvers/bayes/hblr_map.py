@@ -8,9 +8,10 @@ Rounds [GopalYang2015, section 3.3; corrected as in `hblr_model`]:
     4. precisions                 q(prec) from means and variances
 
 mode="joint" does 1 and 3 together, to the maximum over all nodes (`recursive.rr_lr_tree`), and
-takes longer steps in 4 (`hblr_precisions`); mode="paper" alternates as the paper does. Both end at
-the same points: where no mean moves by more than `tol` (of the largest one, if that is above 1),
-and the update 4 changes no logarithm of an expected precision by more than `tol`.
+takes longer steps in 4 (`hblr_precisions`); mode="paper" alternates as the paper does, level by
+level, and mode="parity" between nodes of odd and of even depth. All end at the same points: where
+no mean moves by more than `tol` (of the largest one, if that is above 1), and the update 4 changes
+no logarithm of an expected precision by more than `tol`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,16 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.bayes import hblr_model, hblr_precisions
-from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Posterior, Start, Values
+from linnaeus.solvers.bayes.hblr_model import (
+    Gamma,
+    HBLRModel,
+    Level,
+    Numbers,
+    Order,
+    Posterior,
+    Start,
+    Values,
+)
 from linnaeus.solvers.numerics import newton
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.examples import FloatArray, weighted_examples
@@ -33,7 +43,7 @@ from linnaeus.solvers.recursive import rr_lr_tree
 from linnaeus.solvers.recursive.rr_lr_tree import TreeAscent, TreeExamples, TreeNewton, TreeWeights
 
 LINKS = ("softmax", "binary")
-MODES = ("joint", "paper")
+MODES = ("joint", "paper", "parity")
 ROUGHEST = 1e-2  # gap of the weights, as a share of the objective
 LITTLE = 1 << 20  # nonzeros times classes up to which weights are found exactly
 PATIENCE = 20  # rounds after which weights are found more closely from round to round
@@ -62,7 +72,7 @@ def solve(
 
     Y : (n, n_classes) 0/1, columns in the order of ``model.tree.leaves``; one a row for softmax
     bias : size of a constant feature, the last one of the answer; 0 for none
-    mode : "joint", or "paper" for the paper's alternation
+    mode : "joint", or the paper's alternation: "paper" level by level, "parity" by odd and even
     start : means and precisions to begin with
     free : (n_nodes,) in mode "joint", the nodes whose weights may move, and with each all below it;
         the others, and precisions of which they have a part, stay as `start` has them. It has
@@ -74,7 +84,10 @@ def solve(
     if model.by_feature:
         wide = (model.owners.size, X.shape[1] + bool(bias))
         prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
-    run = (_Joint if mode == "joint" else _Paper)(data, model, prior, tol, executor)
+    run: _Joint | _Paper = (
+        _Joint(data, model, prior, tol, executor) if mode == "joint"
+        else _Paper(data, model, prior, tol, executor, hblr_model.steps(model.tree, mode))
+    )  # fmt: skip
     if start is not None:
         run.resume(start, free)
     rounds = Rounds(max_iter)
@@ -224,16 +237,13 @@ class _Joint:
 
 
 class _Paper:
-    """Leaves given the inner nodes, inner nodes from the lowest to the root, then precisions."""
+    """Blocks of nodes given the others, one after the other, then precisions."""
 
     def __init__(
-        self,
-        data: TreeExamples,
-        model: HBLRModel,
-        prior: Gamma,
-        tol: float,
-        executor: Executor | None,
-    ) -> None:
+        self, data: TreeExamples, model: HBLRModel, prior: Gamma, tol: float,
+        executor: Executor | None, steps: list[Numbers | Level],
+    ) -> None:  # fmt: skip
+        self.steps = steps
         tree, self.d = model.tree, data.n_features + bool(data.bias)
         self.model, self.prior, self.q, self.tol = model, prior, prior, tol
         alone = rr_lr_tree.plain_tree(np.full(tree.leaves.size, -1))
@@ -265,20 +275,33 @@ class _Paper:
             if above.shape[1] == 1
             else np.where(self._wide(above) > 0, self._wide(above), 1)
         )
-        leaves.origin = self._wide(self.mu[tree.parent[tree.leaves]])
         close, floor = exact_closeness(self.change, self.tol)
-        leaves.improve(close)
-        self.mu[tree.leaves] = leaves.W[:d].T
+        self.gap = 0.0
+        for step in self.steps:
+            if isinstance(step, Level):
+                hblr_model.update_inner(tree, A, self.mu, self.variance, step)
+            elif step.size:
+                self._update_leaves(step, close)
         self.variance[tree.leaves] = 1.0 / (leaves.curvature()[:d].T + above)
-        for level in reversed(tree.levels):
-            hblr_model.update_inner(tree, A, self.mu, self.variance, level)
         new = hblr_model.update_precisions(self.model, self.prior, self.mu, self.variance)
         residual = float(np.abs(np.log(new.mean / self.q.mean)).max(initial=0.0))
         moved = float(np.abs(self.mu - before).max())
         self.change = max(residual, moved / max(1.0, float(np.abs(self.mu).max())))
-        self.q, self.gap = new, leaves.gap
+        self.q = new
         self.objective = self._objective(A)
         return self.change if close <= floor else max(self.change, 2 * self.tol)
+
+    def _update_leaves(self, some: Numbers, close: float) -> None:
+        """The best weights of some leaves, given their parents and (under softmax) the others."""
+        tree, leaves = self.model.tree, self.leaves
+        leaves.origin = self._wide(self.mu[tree.parent[tree.leaves]])
+        if some.size < tree.leaves.size:
+            leaves.free = np.isin(np.arange(tree.leaves.size), some)
+        leaves.gap = np.inf  # what was known is that of other parents
+        leaves.improve(close)
+        leaves.free = None
+        self.gap += leaves.gap
+        self.mu[tree.leaves] = leaves.W[: self.d].T
 
     def _objective(self, A: Values) -> float:
         """J at the present means: what the leaves gave, at parents that have moved since."""

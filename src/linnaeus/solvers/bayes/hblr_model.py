@@ -193,6 +193,21 @@ def update_inner(tree: ClassTree, A: Values, mu: Any, variance: Any, level: Leve
     variance[nodes] = spread
 
 
+def steps(tree: ClassTree, schedule: str) -> list[Numbers | Level]:
+    """Blocks of nodes in the order of their updates: positions of leaves, or inner nodes.
+
+    schedule : "parity", nodes of odd depth and then of even depth; else leaves, and inner nodes
+        level by level from the lowest
+    """
+    if schedule != "parity":
+        return [np.arange(tree.leaves.size), *reversed(tree.levels)]
+    found: list[Numbers | Level] = []
+    for parity in (1, 0):
+        found.append(np.flatnonzero(tree.depth[tree.leaves] % 2 == parity))
+        found += [level for depth, level in enumerate(tree.levels) if depth % 2 == parity]
+    return found
+
+
 def update_precisions(model: HBLRModel, prior: Gamma, mu: Any, variance: Any) -> Gamma:
     """The best q(prec), given the means and variances (n_nodes, d) of all nodes."""
     squares = model.per_owner(squares_along_edges(model, mu, variance))

@@ -87,7 +87,7 @@ def solve(
     run = _Variational(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
     if start is not None:
         run.resume(start)
-    steps = _steps(model, schedule)
+    steps = hblr_model.steps(model.tree, schedule)
     rounds, before = Rounds(max_iter), 0.0
     bounds = [run.look()]
     for n in rounds:
@@ -131,18 +131,6 @@ def _check_options(Y: sp.csr_array, link: str, covariance: str, schedule: str) -
             f"Example {row} has {n_labels[row]} leaves, but the softmax needs exactly one. "
             "Use link='binary'."
         )
-
-
-def _steps(model: HBLRModel, schedule: str) -> list[Numbers | Level]:
-    """Blocks of nodes in the order of their updates: positions of leaves, or inner nodes."""
-    tree = model.tree
-    if schedule == "leaves":
-        return [np.arange(tree.leaves.size), *reversed(tree.levels)]
-    steps: list[Numbers | Level] = []
-    for parity in (1, 0):
-        steps.append(np.flatnonzero(tree.depth[tree.leaves] % 2 == parity))
-        steps += [level for depth, level in enumerate(tree.levels) if depth % 2 == parity]
-    return steps
 
 
 class _Variational:

@@ -30,9 +30,15 @@ from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov import hm3_interior as interior
 from linnaeus.solvers.markov.hm3_forest import build, machine_of
-from linnaeus.solvers.markov.hm3_rows import Fitted, MarkovProblem, check_competitors, prepare
+from linnaeus.solvers.markov.hm3_rows import (
+    CUBE,
+    FINISH,
+    Fitted,
+    MarkovProblem,
+    check_competitors,
+    prepare,
+)
 from linnaeus.solvers.numerics.examples import Rows, over_blocks
-from linnaeus.solvers.numerics.interior import coordinates, kernel_coordinates
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.numerics.row_parts import RowParts
 
@@ -49,9 +55,7 @@ EXPECTED = 0.5  # a certificate's gap by that measured in the pass before, at fi
 PASSES, MOST, VISITS = 8, 64, 16_384  # of a round: passes at most, more where these are few visits
 EARLY = 2  # first passes, of one step a visit
 TURNS = 3  # one pass of so many goes over all examples
-FINISH = 0.5  # of the tolerance is what the interior point method aims at
 VISIT = 300.0  # nanoseconds of a visit, for each edge, beside the scores
-CUBE = 10.0  # nanoseconds, by the cube of the examples, to find their coordinates
 FRESH = 16  # rounds after which the weights are made anew from nu
 
 
@@ -218,7 +222,7 @@ class _Ascent:
     @cached_property
     def coordinates(self) -> Values:
         """Examples with costs, in few coordinates."""
-        raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
+        return self.data.coordinates(self.live)
 
     def measure(self) -> float:
         raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
@@ -271,10 +275,6 @@ class _Linear(_Ascent):
     def renew(self) -> None:
         self.V[:] = self.data.matrix.T @ self.held
 
-    @cached_property
-    def coordinates(self) -> Values:
-        return coordinates(self.data.matrix[self.live].toarray().astype(np.float64))[0]
-
     def weights(self, stretch: float) -> Any:
         self.V *= stretch
         return self.expand(self.V)
@@ -314,10 +314,6 @@ class _Kernel(_Ascent):
 
     def renew(self) -> None:
         self.N[:] = self.held
-
-    @cached_property
-    def coordinates(self) -> Values:
-        return kernel_coordinates(self.K[np.ix_(self.live, self.live)])
 
     def measure(self) -> float:
         def measure(part: slice) -> float:

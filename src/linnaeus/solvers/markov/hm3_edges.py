@@ -23,9 +23,11 @@ import numpy.typing as npt
 from linnaeus.execution import Executor
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
+from linnaeus.solvers.markov.hm3_interior import Labelings, Machine
 from linnaeus.solvers.markov.hm3_local import prepare_local
 from linnaeus.solvers.markov.hm3_rows import (
     Certificate,
+    Finish,
     Fitted,
     Source,
     Values,
@@ -115,8 +117,18 @@ def solve_edge(
     def visit(order: npt.NDArray[np.int64]) -> None:
         fast.visits(data.inputs, table, truth, first, order, cost, mu, W, s, step)
 
-    at, rounds = run(certificate, visit, **options._asdict())
-    return full - mu, at, rounds
+    def four_codes(rows: npt.NDArray[np.int64], X: Values) -> Machine:
+        lost, own = table[rows], np.eye(4)[truth[rows]]
+
+        def search(scores: Values) -> Labelings:
+            code = first + np.argmax((lost + scores)[:, first:], axis=1)
+            return Labelings(np.eye(4)[code], lost[np.arange(rows.size), code])
+
+        return Machine(X, cost[rows], own, np.eye(4), Labelings(own, np.zeros(rows.size)), search)
+
+    finish = Finish(data, cost, np.eye(4), four_codes)
+    at, rounds, N = run(certificate, visit, finish, **options._asdict())
+    return np.asarray(full - mu if N is None else N, dtype=np.float64), at, rounds
 
 
 def _together(found: list[tuple[Values, Certificate, Rounds]], data: Source) -> Fitted:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.inference.maxsum import Forest
+from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.inference.maxsum_fast import best_rows
 from linnaeus.losses import Edges, edge_losses, markov_edges
 from linnaeus.solvers.markov import hm3_fast as fast
@@ -50,21 +50,35 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
     return out
 
 
-def machine_of(model: fast.ForestModel, X: Values, Y: Any, cost: Values) -> Machine:
-    """The model of `hm3`: t(y) has the columns of nu, the nodes and "both on" of the edges."""
-    truth = _labelings(model, Y, Y)
-    width, n_edges = truth.t.shape[1], model.below.size
-    blocks = np.empty((width, n_edges, 4))
+def spread(model: fast.ForestModel, width: int) -> Values:
+    """What t(y) is in the blocks of edges and codes: (width, 4 n_edges)."""
+    blocks = np.empty((width, model.below.size, 4))
     fast.expand(model.above, model.below, model.column, np.eye(width), blocks)
-    flat = blocks.reshape(width, -1)
+    return blocks.reshape(width, -1)
+
+
+def machine_of(
+    model: fast.ForestModel, X: Values, Y: Any, cost: Values, others: bool = False
+) -> Machine:
+    """The model of `hm3`: t(y) has the columns of nu, the nodes and "both on" of the edges.
+
+    others : whether the true labeling is no competitor
+    """
+    truth, edges = _labelings(model, Y, Y), Edges(model.above, model.below)
+    flat = spread(model, truth.t.shape[1])
 
     def search(scores: Values) -> Labelings:
         H, on = _edge_scores(model, Y, scores), np.zeros(Y.shape, np.int8)
+        if others:
+            mode = "consistent" if model.consistent else "all"
+            return _labelings(model, Y, max_sum_except(edges, H, Y, mode).labels)
         up, value = np.empty((Y.shape[1], 2)), np.empty(len(Y))
         best_rows(model.above, model.below, model.root, H, model.consistent, up, on, value)
         return _labelings(model, Y, on)
 
-    return Machine(X, cost, truth.t, np.linalg.cholesky(flat @ flat.T), truth, search)
+    first = search(np.zeros_like(truth.t)) if others else truth
+    root = np.asarray(np.linalg.cholesky(flat @ flat.T), dtype=np.float64)
+    return Machine(X, cost, truth.t, root, first, search)
 
 
 def _codes(model: fast.ForestModel, Y: Any) -> npt.NDArray[np.int8]:

@@ -47,7 +47,7 @@ class Machine(NamedTuple):
 
 def work(n: int, w: int, f: int) -> float:
     """Nanoseconds, about; infinite where it is out of the question."""
-    return ROUNDS * interior.crossed_work(n, w, f)
+    return min(ROUNDS, w) * interior.crossed_work(n, w, f)
 
 
 class Optimum(NamedTuple):
@@ -55,6 +55,7 @@ class Optimum(NamedTuple):
 
     M: Values  # (f, r) weights
     mean: Values  # (n, w), the sum over labelings of multipliers times t
+    lost: Values  # (n,), that of multipliers times losses
     primal: float
     dual: float
 
@@ -63,12 +64,13 @@ class Optimum(NamedTuple):
 def minimise(machine: Machine, rounds: Rounds, tol: float) -> Optimum:
     """Rounds until P - D <= tol |P|, rounding hides the rest, or none are left."""
     lists, closeness, (r, f) = _Lists(machine), LOOSE, (machine.root.shape[1], machine.X.shape[1])
-    best = Optimum(np.zeros((f, r)), machine.first.t, np.inf, -np.inf)
+    best = Optimum(np.zeros((f, r)), *machine.first, np.inf, -np.inf)
     lists.extend(lists.zero)
     while True:
         found = interior.minimise(lists.problem(), lists.zero, tol=closeness)
         if found.dual > best.dual:
-            best = best._replace(mean=lists.mean(found.U), dual=found.dual)
+            lost = np.einsum("ki,ki->i", found.U, lists.loss)
+            best = best._replace(mean=lists.mean(found.U), lost=lost, dual=found.dual)
         slack, grown = lists.extend(found.v)
         primal = 0.5 * float(found.v @ found.v) + float(machine.cost @ slack)
         if primal < best.primal:

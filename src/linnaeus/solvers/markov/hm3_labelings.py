@@ -29,10 +29,12 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.inference.maxsum import Forest, max_sum_except
 from linnaeus.losses import Edges, edge_losses, markov_edges
+from linnaeus.solvers.markov import hm3_forest, hm3_rows
 from linnaeus.solvers.markov import hm3_labelings_fast as fast
-from linnaeus.solvers.markov import hm3_rows
+from linnaeus.solvers.markov.hm3_interior import Machine
 from linnaeus.solvers.markov.hm3_rows import (
     Certificate,
+    Finish,
     Fitted,
     MarkovProblem,
     Source,
@@ -53,6 +55,7 @@ class LabelingsTask(NamedTuple):
     model: fast.LabelingsModel
     data: Source  # without columns where all features are additive
     phi: sp.csr_array | None  # (4 n n_edges, n_additive)
+    finish: Finish | None  # where there are no additive features
 
 
 def task(
@@ -73,9 +76,15 @@ def task(
     start = 4 * np.arange(edges.child.size)
     fixed = start, competitors == "consistent", others, y, edge_codes(y, edges), tables, cost
     model = fast.LabelingsModel(forest.above, forest.below, forest.root, *fixed)
-    return LabelingsTask(
-        edges, model, data, None if phi is None else sp.csr_array(phi, dtype=data.dtype)
-    )
+    if phi is not None:
+        return LabelingsTask(edges, model, data, sp.csr_array(phi, dtype=data.dtype), None)
+    columns = hm3_forest.build(taxonomy, loss, root_edges, competitors == "consistent")
+    flat = hm3_forest.spread(columns, max(y.shape[1], int(columns.column.max(initial=-1)) + 1))
+
+    def machine(rows: npt.NDArray[np.int64], X: Values) -> Machine:
+        return hm3_forest.machine_of(columns, X, y[rows], cost[rows], others)
+
+    return LabelingsTask(edges, model, data, None, Finish(data, cost, flat, machine))
 
 
 class Learner:
@@ -104,7 +113,7 @@ class Learner:
 
     def certificate(self) -> Certificate:
         """Exact values, at weights made anew from the labelings."""
-        (_, model, data, phi), N = self.task, self.multipliers()
+        (_, model, data, phi, _), N = self.task, self.multipliers()
         self.W[...] = data.weights(N)
         if phi is not None:
             self.v[...] = phi.T @ N.ravel()
@@ -134,9 +143,11 @@ class Learner:
 def learn(task: LabelingsTask, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
     """The solution, with the weights of X or None, and the weights v of additive features."""
     learner = Learner(task)
-    at, rounds = run(learner.certificate, learner.visit, tol=tol, max_iter=max_iter, seed=seed)
-    N = learner.multipliers().astype(task.data.dtype)
-    W = learner.W if task.data.linear else None
+    at, rounds, N = run(
+        learner.certificate, learner.visit, task.finish, tol=tol, max_iter=max_iter, seed=seed
+    )
+    N = (learner.multipliers() if N is None else N).astype(task.data.dtype)
+    W = task.data.weights(N) if task.data.linear else None
     return Fitted.of(N, W, at, rounds), learner.v
 
 

@@ -24,9 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError
+from linnaeus.inference.closed_fast import closed_argmax_rows
 from linnaeus.losses import SCALINGS, node_coefficients
+from linnaeus.solvers.markov.hm3_interior import Labelings, Machine
 from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
-from linnaeus.solvers.markov.hm3_rows import Certificate, Fitted, Values, prepare, run
+from linnaeus.solvers.markov.hm3_rows import Certificate, Finish, Fitted, Values, prepare, run
 from linnaeus.taxonomy import Taxonomy
 
 STEPS = 10  # of a visit
@@ -68,9 +70,21 @@ def solve(
     def visit(order: npt.NDArray[np.int64]) -> None:
         visits(data.inputs, up, a, order, cost, STEPS, mu, W, work)
 
-    at, rounds = run(certificate, visit, tol=tol, max_iter=max_iter, seed=seed)
-    weights, N = W if data.linear else None, (full - mu).astype(data.dtype)
-    return Fitted.of(N, weights, at, rounds)
+    def machine(rows: npt.NDArray[np.int64], X: Values) -> Machine:
+        lost, own = a[rows], z[rows].astype(np.float64)
+
+        def search(scores: Values) -> Labelings:
+            on, gain, value = np.empty(own.shape, bool), np.empty(len(up)), np.empty(rows.size)
+            closed_argmax_rows(up, lost + scores, False, gain, on, value)
+            return Labelings(on.astype(np.float64), np.einsum("ij,ij->i", lost, on - own))
+
+        first = Labelings(own, np.zeros(rows.size))
+        return Machine(X, cost[rows], own, np.eye(len(up)), first, search)
+
+    finish = Finish(data, cost, np.eye(len(up)), machine)
+    at, rounds, N = run(certificate, visit, finish, tol=tol, max_iter=max_iter, seed=seed)
+    N = (full - mu if N is None else N).astype(data.dtype)
+    return Fitted.of(N, data.weights(N) if data.linear else None, at, rounds)
 
 
 def path_losses(taxonomy: Taxonomy, z: npt.NDArray[np.int8], loss: str) -> Values:

@@ -17,6 +17,7 @@ a linear one. [Rousu2006] section 3, docs/maths/hm3.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,10 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.losses import Edges
+from linnaeus.solvers.markov import hm3_interior
+from linnaeus.solvers.markov.hm3_interior import Machine, Optimum
 from linnaeus.solvers.numerics.examples import Rows, example_weights, squared_norms
+from linnaeus.solvers.numerics.interior import coordinates, kernel_coordinates
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.taxonomy import Taxonomy
@@ -35,6 +39,10 @@ Array = npt.NDArray[np.floating[Any]]
 BLOCK = 1 << 22  # numbers in a block of scores
 PASSES = 4  # over the examples between two certificates
 COMPETITORS = ("all", "consistent")
+OVERHEAD = 2e5  # nanoseconds of a round
+CUBE = 10.0  # those of the coordinates of a kernel matrix, for the cube of its size
+VISIT = 100.0  # those of a visit for every coordinate of a labeling
+FINISH = 0.5  # of the tolerance is what the interior point method aims at
 
 
 class Source(NamedTuple):
@@ -53,6 +61,12 @@ class Source(NamedTuple):
         """What scores are made of: W = X'N, or N itself."""
         made = self.matrix.T @ N if self.linear else N.copy()
         return np.ascontiguousarray(made, dtype=self.dtype)
+
+    def coordinates(self, rows: npt.NDArray[np.int64]) -> Values:
+        """Some examples in few coordinates, with the same products."""
+        if self.linear:
+            return coordinates(self.matrix[rows].toarray().astype(np.float64))[0]
+        return kernel_coordinates(self.matrix[np.ix_(rows, rows)])
 
     def scores(self, W: Array) -> Iterator[tuple[slice, Values]]:
         """F block by block, as float64."""
@@ -131,13 +145,17 @@ def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
 
 
 def run(
-    certify: Callable[[], Certificate], visit: Callable[[npt.NDArray[np.int64]], None], *,
-    tol: float, max_iter: int, seed: int,
-) -> tuple[Certificate, Rounds]:  # fmt: skip
+    certify: Callable[[], Certificate], visit: Callable[[npt.NDArray[np.int64]], None],
+    finish: Finish | None = None, *, tol: float, max_iter: int, seed: int,
+) -> tuple[Certificate, Rounds, Array | None]:  # fmt: skip
     """Certify and visit: in random order, until the gap is at most tol |objective|.
 
     After a first visit to all, examples whose gap is too small to matter wait for the next
-    certificate.
+    certificate. Where visits have taken as long as `finish` would, that is tried, once.
+
+    Returns
+    -------
+    The certificate, the rounds, and multipliers where they are those of `finish`.
     """
     if not tol > 0 or max_iter < 1:
         raise UserError(
@@ -145,6 +163,7 @@ def run(
         )
     rng, rounds, at = np.random.default_rng(seed), Rounds(max_iter, tol), certify()
     rounds.note(at.objective, at.gap)
+    spent = 0.0
     for _ in rounds:
         busy = np.flatnonzero(at.gaps > 0.5 * rounds.target / at.gaps.size)
         visit(rng.permutation(at.gaps.size))
@@ -152,7 +171,83 @@ def run(
             visit(rng.permutation(busy))
         at = certify()
         rounds.note(at.objective, at.gap)
-    return at, rounds
+        if finish is None or rounds.done:
+            continue
+        spent += OVERHEAD + (at.gaps.size + (PASSES - 1) * busy.size) * finish.visit_work()
+        if spent > finish.work(spent):
+            found, spent = finish.run(rounds), -np.inf
+            if found is not None and found[1].gap < at.gap:
+                rounds.note(found[1].objective, found[1].gap)
+                return found[1], rounds, found[0]
+    return at, rounds, None
+
+
+class Finish:
+    """How the interior point method takes over from visits.
+
+    Where costs are large its own weights may have a much smaller objective than those of its
+    multipliers, from which they hardly differ: whichever has the smaller gap is taken.
+
+    cost : (n,)
+    spread : (w, n_blocks), what the coordinates of labelings are in the blocks of N
+    machine : makes the problem of some examples, given their features
+    """
+
+    def __init__(
+        self, data: Source, cost: Values, spread: Values,
+        machine: Callable[[npt.NDArray[np.int64], Values], Machine],
+    ) -> None:  # fmt: skip
+        self.data, self.cost, self.spread, self.machine = data, cost, spread, machine
+        self.live = np.flatnonzero(cost > 0)
+
+    @cached_property
+    def coordinates(self) -> Values:
+        """Examples with costs, in few coordinates."""
+        return self.data.coordinates(self.live)
+
+    def work(self, spent: float) -> float:
+        """Nanoseconds that it takes, about; coordinates are found when as long has been spent."""
+        n = self.live.size
+        f = self.coordinates.shape[1] if spent > CUBE * n**3 else n
+        return hm3_interior.work(n, len(self.spread), min(f, self.data.matrix.shape[1]))
+
+    def visit_work(self) -> float:
+        """Those of a visit."""
+        matrix, (w, n_blocks) = self.data.matrix, self.spread.shape
+        entries = matrix.nnz if self.data.linear else matrix.size
+        return float(entries / self.cost.size * n_blocks + VISIT * w)
+
+    def run(self, rounds: Rounds) -> tuple[Array, Certificate] | None:
+        """Multipliers (n, n_blocks) of all examples, and their certificate."""
+        live, X = self.live, self.coordinates
+        if not np.allclose(np.square(X).sum(axis=1), self.data.inputs.norm2[live], rtol=1e-5):
+            return None  # a kernel matrix with negative eigenvalues
+        machine = self.machine(live, X)
+        best = hm3_interior.minimise(machine, rounds, FINISH * rounds.tol)
+        own = machine.cost[:, None] * machine.truth - best.mean
+        found = self._certified(live, own, best)
+        if found[1].gap > rounds.tol * abs(found[1].objective):
+            other = self._certified(live, hm3_interior.multipliers(machine, best), best)
+            found = min(found, other, key=lambda pair: pair[1].gap)
+        del self.coordinates
+        return found
+
+    def _certified(
+        self, live: npt.NDArray[np.int64], V: Values, best: Optimum
+    ) -> tuple[Array, Certificate]:
+        """The value of the weights that numbers of the coordinates make, as they are rounded."""
+        n, cost = self.cost.size, self.cost
+        N = np.zeros((n, self.spread.shape[1]), self.data.dtype)
+        N[live] = V @ self.spread
+        F = np.concatenate([part for _, part in self.data.scores(self.data.weights(N))])
+        scores, everyone = F @ self.spread.T, self.machine(np.arange(n), np.zeros((n, 0)))
+        worst = everyone.search(scores)
+        slack = worst.loss + np.einsum("iw,iw->i", worst.t - everyone.truth, scores)
+        gaps = cost * slack
+        gaps[live] -= best.lost
+        gaps[live] -= ((best.mean - cost[live, None] * everyone.truth[live]) * scores[live]).sum(1)
+        primal = 0.5 * float(np.vdot(N, F)) + float(cost @ slack)
+        return N, Certificate(primal, best.dual, slack, gaps)
 
 
 # -- solutions ------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics import interior
 from linnaeus.solvers.numerics.gram import Values
 from linnaeus.solvers.ranking.ranking_svm_pairs import Numbers, Setting
@@ -63,7 +63,7 @@ class Space:
 
     def optimum(self, pairs: Pairs, tol: float) -> PairOptimum:
         """The optimum over the pairs, up to a relative gap."""
-        with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
+        with one_blas_thread(), np.errstate(all="ignore"):
             machine, slot, owner = _machine(self, pairs)
             best = interior.minimise(machine, machine.zero, tol=tol)
             a, W = np.asarray(best.U[slot, owner]), None
