@@ -6,6 +6,10 @@ macro-F1 is trained on everything and measured once on the test part. Two rules 
 label sets: "zero" takes the classes of positive score, the best one at least; "peers" is the peers'
 common cut, one threshold that gives as many labels as the training part has. PEERS is the folder of
 their scripts, PEERS_DATA that of the problems; SIZES, LOSS and JOBS choose problems, loss, threads.
+
+Beside it what recursion costs: CPU seconds of RecursiveSVM (gap 0.01) and RecursiveLogistic by
+those of their flat twins (0.001) in one run, on S, many classes, dense features and the collections
+below COLLECTIONS. ONLY=costs leaves the rest out; COSTS names the problems.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import linnaeus
-from benchmarks.recording import publish
+from benchmarks.recording import collections, publish
 from benchmarks.run_linnaeus import TOP, labels
+from linnaeus.synthetic import make_text_like
 
 CS = {"FlatSVM": (3.0, 10.0, 30.0, 100.0), "RecursiveSVM": (10.0, 100.0, 1000.0)}
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -29,6 +34,12 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "recursive": ("RecursiveSVM", {"tol": 1e-2}),
     "recursive, inner edges 10": ("RecursiveSVM", {"tol": 1e-2, "conductance": 10.0}),
 }
+
+TWINS = {  # recursive, flat, and what they are told
+    "RecursiveSVM": ("FlatSVM", {"tol": 1e-2}, {"tol": 1e-3}),
+    "RecursiveLogistic": ("FlatLogistic", {"tol": 1e-3}, {"tol": 1e-3}),
+}
+REAL = ("ImCLEF07A", "news20", "lshtc-small-val")
 
 
 def fitted(name: str, C: float, taxonomy: linnaeus.Taxonomy, X: Any, y: Any) -> Any:
@@ -54,14 +65,20 @@ def quality(model: Any, X: Any, Y: sp.csr_matrix, column: Any, cardinality: floa
             for rule, P in rules.items()}  # fmt: skip
 
 
-def measure(name: str) -> list[list[Any]]:
+def peers_problem(name: str) -> tuple[Any, ...]:
+    """A problem of the peers: its arrays, the taxonomy, and X and Y to learn from."""
     from common import data
 
     z = data(name)
-    X, X_test = (sp.csr_array(z[part], dtype=np.float32) for part in ("Xtr", "Xte"))
-    above, Y = z["parents"].tolist(), sp.csr_matrix(z["Ytr"])
+    X, above = sp.csr_array(z["Xtr"], dtype=np.float32), z["parents"].tolist()
     taxonomy = linnaeus.Taxonomy.from_edges([(above[v] or None, v) for v in range(1, len(above))])
-    column = np.full(len(above), -1)
+    return z, taxonomy, X, sp.csr_matrix(z["Ytr"])
+
+
+def measure(name: str) -> list[list[Any]]:
+    z, taxonomy, X, Y = peers_problem(name)
+    X_test = sp.csr_array(z["Xte"], dtype=np.float32)
+    column = np.full(len(z["parents"]), -1)
     column[z["leaves"]] = np.arange(z["leaves"].size)
     order = np.random.default_rng(0).permutation(X.shape[0])
     held, rest = np.split(order, [X.shape[0] // 4])
@@ -86,13 +103,93 @@ def measure(name: str) -> list[list[Any]]:
     return rows
 
 
+def wide(n_rows: int = 20_000, n_classes: int = 2000) -> tuple[Any, ...]:
+    """Text-like rows of many classes."""
+    X, Y, taxonomy = make_text_like(
+        n_rows, 20_000, n_leaves=n_classes, nonzeros=60, labels_per_sample=1.0, tfidf=True,
+        random_state=0,
+    )  # fmt: skip
+    return taxonomy, X.astype(np.float32), np.array(taxonomy.nodes)[Y.indices], {}
+
+
+def real(name: str) -> tuple[Any, ...]:
+    """A collection, with the intercept of the studies."""
+    from studies.gopal_data import intercept_of, load
+
+    folder = collections()
+    if folder is None:
+        raise FileNotFoundError(name)
+    problem = load(folder, name)
+    return problem.taxonomy, problem.X, problem.y, intercept_of(name)
+
+
+def embedded(name: str = "news20", width: int = 384) -> tuple[Any, ...]:
+    """Texts in few dense features: the largest singular vectors, rows of length one."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    taxonomy, X, y, _ = real(name)
+    Z = TruncatedSVD(width, n_iter=2, random_state=0).fit_transform(X)
+    return taxonomy, normalize(Z).astype(np.float32), y, {}
+
+
+def small() -> tuple[Any, ...]:
+    """The peers' S."""
+    z, taxonomy, X, Y = peers_problem("S")
+    return taxonomy, X, labels(Y, z["leaves"], taxonomy), {}
+
+
+def seconds(kind: str, C: float, problem: tuple[Any, ...], **options: Any) -> tuple[float, float]:
+    """CPU seconds of a fit on one core, and its gap."""
+    taxonomy, X, y, more = problem
+    model = getattr(linnaeus, kind)(taxonomy, C=C, n_jobs=1, random_state=0, **options, **more)
+    began = time.process_time()
+    model.fit(X, y)
+    return time.process_time() - began, float(model.gap_)
+
+
+def costs() -> None:
+    """Recursive models by their flat twins."""
+    problems = {"S": small, "wide": wide, "embeddings": embedded}
+    problems |= {name: (lambda name=name: real(name)) for name in REAL}
+    for kind, (flat, *_) in TWINS.items():  # loops are loaded before the clock starts
+        for name in (kind, flat):
+            seconds(name, 1.0, wide(300, 20), dtype="float32")
+            seconds(name, 1.0, wide(300, 20), dtype="float64")
+    asked, rows = os.environ.get("COSTS", ",".join(problems)).split(","), []
+    for name, kind, C in ((n, k, C) for n in asked for k in TWINS for C in (1.0, 10.0)):
+        if kind == "RecursiveLogistic" and name in ("S", "wide"):
+            continue
+        try:
+            problem = problems[name]()
+        except (FileNotFoundError, ImportError):
+            print(f"{name}: not here", file=sys.stderr)
+            continue
+        flat, own, others = TWINS[kind]
+        mine, gap = seconds(kind, C, problem, **own)
+        theirs, flat_gap = seconds(flat, C, problem, **others)
+        rows.append([f"{name}, {kind}", C, mine, theirs, mine / theirs, gap, flat_gap])
+        print(rows[-1], flush=True)
+    publish(
+        "recursive_costs",
+        "What recursion costs: CPU seconds of a fit by those of the flat twin",
+        ["problem", "C", "recursive", "flat", "ratio", "gap", "gap of the flat one"],
+        rows,
+        needs=f"ONLY=costs COSTS={','.join(asked)} PEERS=peers PEERS_DATA=peers/data",
+        benchmark="rr_svm",
+    )
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     folder = os.environ.get("PEERS")
+    sys.path[:0] = [folder] if folder else []
+    costs()
+    if os.environ.get("ONLY") == "costs":
+        return
     if not folder:
         print("PEERS names no folder of the peers' scripts: nothing to measure.", file=sys.stderr)
         return
-    sys.path.insert(0, folder)
     loss = os.environ.get("LOSS", "squared_hinge")
     for name in os.environ.get("SIZES", "S,M").split(","):
         publish(
@@ -102,7 +199,7 @@ def main() -> None:
             sorted(measure(name)),
             notes="C by macro-F1 on a held-out quarter of the training part.",
             needs=f"LOSS={loss} SIZES={name} PEERS=peers PEERS_DATA=peers/data",
-            benchmark="recursive",
+            benchmark="rr_svm",
         )
 
 

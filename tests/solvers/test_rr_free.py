@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from linnaeus import RecursiveLogistic, RecursiveSVM, Taxonomy
 from linnaeus.solvers.recursive import rr_svm_newton
 from linnaeus.solvers.recursive.rr_losses import LOSSES
+from linnaeus.synthetic import make_text_like
 
 LEAVES = [f"l{i}" for i in range(8)]
 RING = [(LEAVES[i - 1], LEAVES[i]) for i in range(8)]
@@ -124,3 +125,18 @@ def test_alternation_alone_where_second_order_steps_would_cost_too_much(monkeypa
     low, _ = optimum("tree", "squared_hinge", 1.0)
     assert model.dual_objective_ <= low * (1 + 1e-5) <= model.objective_ * (1 + 2e-5)
     assert model.objective_ <= 1.001 * low
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_rows_and_features_too_many_for_blocks_have_certificates_too(loss):
+    X, Y, tax = make_text_like(
+        700, 1500, n_leaves=80, nonzeros=20, labels_per_sample=1.0, tfidf=True, random_state=0
+    )
+    y = np.array(tax.nodes)[Y.indices]
+    options = {"root": "free", "C": 1e-3, "random_state": 0}
+    model = (
+        RecursiveLogistic(tax, **options)
+        if loss == "logistic"
+        else RecursiveSVM(tax, loss=loss, **options)
+    )
+    assert model.fit(X, y).gap_ <= 1e-3

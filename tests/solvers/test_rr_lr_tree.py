@@ -4,11 +4,12 @@ import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 
 from linnaeus import RecursiveLogistic, Taxonomy
 from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.numerics.examples import Rows
-from linnaeus.solvers.recursive import rr_lr, rr_lr_tree
+from linnaeus.solvers.recursive import rr_lr, rr_lr_span, rr_lr_tree
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
 
@@ -136,3 +137,25 @@ def test_second_moments_and_their_preconditioner():
     R, s = np.random.default_rng(6).normal(size=(4, 2)), np.array([0.5, 3.0])
     expected = [np.linalg.solve(np.eye(4) + c * Q, r) for c, r in zip(s, R.T, strict=True)]
     np.testing.assert_allclose(newton.correlated(Q, s)(R).T, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("bias", [0.0, 10.0])
+def test_newton_in_the_space_of_few_examples_finds_the_same(bias, monkeypatch):
+    _, s = structure()
+    X, Y = problem(n=12, d=60)
+    tree, cost = rr_lr_tree.tree_of(s), np.random.default_rng(1).uniform(0.5, 30.0, (2, 4))
+    examples = rr_lr_tree.TreeExamples.of(X, Y, np.ones(12), cost, bias, False, np.float64)
+    assert rr_lr_span.suits(examples, tree, 1e-5)
+    assert not rr_lr_span.suits(examples, tree, 1e-9)
+    runs = [rr_lr_tree.TreeNewton(examples, tree), rr_lr_tree.TreeNewton(examples, tree)]
+    runs[0].improve(1e-5, 500)
+    rr_lr_span.improve(runs[1], 1e-5, 500)
+    for run in runs:
+        assert 0 <= run.gap <= 1e-5 * run.objective
+    assert_allclose(runs[0].objective, runs[1].objective, rtol=2e-5)
+    assert_allclose(runs[0].W, runs[1].W, atol=0.05)
+    assert_allclose(runs[1].distance(), runs[1].gap, rtol=1e-3)
+    monkeypatch.setattr(coordinate_ascent, "next_look", lambda *_: 0)  # ascent gives up
+    answer = rr_lr_tree.solve(examples, tree, tol=1e-5, max_passes=500, seed=0)
+    assert_allclose(answer.objective, runs[0].objective, rtol=2e-5)
+    assert answer.dual <= runs[0].objective

@@ -8,8 +8,10 @@ from scipy.optimize import minimize
 
 from linnaeus import RecursiveSVM, Taxonomy
 from linnaeus.solvers.numerics import elimination
-from linnaeus.solvers.recursive import rr_svm_dual, rr_svm_newton
+from linnaeus.solvers.numerics.gram import Examples
+from linnaeus.solvers.recursive import rr_machine, rr_rows, rr_svm_newton
 from linnaeus.solvers.recursive.alternation import Structure
+from linnaeus.solvers.recursive.rr_losses import LOSSES
 
 TREE = [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")]
 DAG = [*TREE, ("A", "b1"), ("r", "a2"), ("B", "C"), ("A", "C"), ("C", "c1"), ("C", "b2")]
@@ -22,7 +24,7 @@ def problem(edges=TREE, n=80, d=5, seed=0):
     tax = Taxonomy.from_edges(edges)
     leaves = tax.leaf_numbers
     structure = Structure.of(sp.csr_array(tax.laplacian()), leaves, np.zeros(len(tax)))
-    found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
+    found = rr_machine.coupling(structure.S, structure.mix, structure.reduced())
     assert found is not None
     y = rng.integers(0, leaves.size, size=n)
     X = rng.normal(size=(n, d)) + rng.normal(size=(leaves.size, d))[y]
@@ -148,7 +150,9 @@ def test_work_is_refused_where_memory_would_not_do():
     *_, found, _, _ = problem()
     assert rr_svm_newton.work(sp.csr_array(np.ones((80, 5))), found) < np.inf
     assert rr_svm_newton.work(sp.csr_array((10**7, 5)), found) == np.inf
-    assert rr_svm_newton.work(sp.csr_array((5000, 10**6)), found) == np.inf
+    assert rr_svm_newton.work(sp.csr_array((9000, 10**6)), found) == np.inf
+    dense = sp.csr_array(np.ones((80, 5)))
+    assert rr_svm_newton.work(dense, found, "squared_hinge") < rr_svm_newton.work(dense, found)
 
 
 # --- as the last step of the estimator ---------------------------------------------------------
@@ -194,3 +198,32 @@ def test_alternation_meets_it(monkeypatch, loss):
     assert_allclose(here.objective_, turns.objective_, rtol=2e-5)
     assert_allclose(here.coef_, turns.coef_, atol=3e-2)
     assert_allclose(here.inner_coef_, turns.inner_coef_, atol=3e-2)
+
+
+@pytest.mark.parametrize("bias", [0.0, 10.0])
+@pytest.mark.parametrize("share_bias", [False, True])
+@pytest.mark.parametrize("edges", [TREE, DAG, [("r", "a"), ("r", "b"), ("s", "c"), ("s", "d")]])
+def test_systems_over_the_examples_are_those_of_the_weights(edges, share_bias, bias):
+    X, Y, found, weight, _ = problem(edges, n=25)
+    sign, rng = np.where(Y.T.toarray() > 0, 1.0, -1.0), np.random.default_rng(1)
+    rest = sign, np.ones_like(sign) * weight, found, LOSSES["hinge"], share_bias
+    rows = rr_rows.RowMachine(Examples(sp.csr_array(X)), bias, *rest)
+    wide = Examples(np.hstack([X, np.full((len(X), 1), bias)]))
+    blocks = rr_machine.JointMachine(wide, *rest)
+    A, t = rng.random(sign.shape), 3.0 * rng.random(sign.shape) * (rng.random(sign.shape) < 0.5)
+    v, w = rows.lift(A), blocks.lift(A)
+    assert_allclose(rows.dot(v, v), blocks.dot(w, w))
+    assert_allclose(rows.reached(v), blocks.reached(w))
+    v, w = rows.solver(t, 1e-9)(v), blocks.solver(t, 0.0)(w)
+    assert_allclose(rows.reached(v), blocks.reached(w), atol=1e-6)
+    for one, other in zip(rows.weights(v), blocks.weights(w), strict=True):
+        assert_allclose(one, other, atol=1e-6)
+
+
+@both
+def test_both_kinds_of_systems_lead_to_the_optimum(squared, monkeypatch):
+    case = problem(DAG)
+    by_blocks = finish(*case, squared=squared)
+    monkeypatch.setattr(rr_svm_newton, "MOST_BLOCKS", 0)
+    by_rows = finish(*case, squared=squared)
+    assert_allclose(by_rows.primal, by_blocks.primal, rtol=1e-7)

@@ -83,8 +83,10 @@ def epochs_needed(history: list[tuple[int, float]], target: float) -> float:
 def next_look(history: list[tuple[int, float]], target: float, limit: int) -> int:
     """How many epochs to run before the next look, at most `limit`; 0 to give up."""
     need = epochs_needed(history, target)
-    if need > TOO_SLOW and len(history) > 2:
-        return 0
+    if need > TOO_SLOW and len(history) > 2:  # a single look may be worse by chance
+        need = epochs_needed([history[-3], history[-1]], target)
+        if need > TOO_SLOW:
+            return 0
     doubled = max(history[-1][0], FIRST_LOOK)
     return max(0, min(math.ceil(min(need, doubled)), limit))
 

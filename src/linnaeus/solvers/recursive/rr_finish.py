@@ -19,8 +19,8 @@ from linnaeus.solvers.numerics.examples import Joint
 from linnaeus.solvers.numerics.gram import Values
 from linnaeus.solvers.numerics.rounds import record
 from linnaeus.solvers.recursive import rr_svm_newton
-from linnaeus.solvers.recursive.alternation import joint_answer
-from linnaeus.solvers.recursive.rr_svm_newton import Coupling
+from linnaeus.solvers.recursive.alternation import Structure, joint_answer
+from linnaeus.solvers.recursive.rr_machine import Coupling, coupling
 
 INNER_EPOCHS = 5  # of a leaf in a round of alternation; doubled every third round
 MOST_EPOCHS = 5000
@@ -46,11 +46,16 @@ class Finish(NamedTuple):
     bias: float
     share_bias: bool
 
+    def work(self) -> float:
+        """The time of second-order steps, in multiplications of coordinate descent."""
+        if not (self.cost > 0).all():
+            return np.inf
+        return rr_svm_newton.work(self.X, self.found, self.loss)
+
     def n_rounds(self, limit: int) -> tuple[int, bool]:
         """Rounds of alternation before second-order steps, and whether these pay then."""
-        work = rr_svm_newton.work(self.X, self.found) if (self.cost > 0).all() else np.inf
         each = TIMES * (self.X.nnz + self.X.shape[0]) * self.Y.shape[1]
-        n, left = 0, work - CHEAP
+        n, left = 0, self.work() - CHEAP
         while n < limit and (n < FIRST or left > 0):
             left -= each * epochs(n)
             n += 1
@@ -78,3 +83,14 @@ class Finish(NamedTuple):
             return joint_answer(done.W, done.W_I, (best, min(low, best)), self.bias, trace), A
         solution = result.solution._replace(dual=np.array([min(low, P)]), n_iter=len(trace))
         return result._replace(solution=solution), A
+
+
+def finish_of(
+    X: sp.csr_array, Y: sp.csr_array, structure: Structure, weight: Values, cost: Values, loss: str,
+    bias: float, share_bias: bool,
+) -> Finish | None:  # fmt: skip
+    """The problem, or None where its factors would be too many numbers."""
+    found = coupling(structure.S, structure.mix, structure.reduced())
+    if found is None:
+        return None
+    return Finish(X, Y, found, weight, cost, loss, float(bias), share_bias)

@@ -27,7 +27,7 @@ from linnaeus.solvers.linear.logistic import LANES
 from linnaeus.solvers.numerics.coordinate_ascent import TIGHT
 from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, weighted_examples
-from linnaeus.solvers.recursive import alternation, rr_lr_tree, rr_svm_dual
+from linnaeus.solvers.recursive import alternation, rr_lr_tree
 from linnaeus.solvers.recursive.alternation import (
     LATER,
     Alternation,
@@ -35,7 +35,7 @@ from linnaeus.solvers.recursive.alternation import (
     Parts,
     Structure,
 )
-from linnaeus.solvers.recursive.rr_finish import Finish
+from linnaeus.solvers.recursive.rr_finish import finish_of
 
 PAIRS = 1 << 26  # examples times classes up to which all are solved at once: 1 GB in float64
 PASSES = 20  # over the data that count as a round, when all classes are solved at once
@@ -121,17 +121,17 @@ def solve(
     def measure(here: Any, W: FloatArray) -> tuple[float, FloatArray]:
         return _measured(executor, shared, columns, cost, bias, here, W)
 
-    target, pays = tol if tol >= TIGHT else 0.1 * tol, False  # exact weights: the error's root
+    target = tol if tol >= TIGHT else 0.1 * tol  # exact weights: the error's root
+    pays, finish = False, None
     if schedule == "two-block" and origin is None:
-        found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
-        if found is not None and found.stretched:
-            finish = Finish(X, Y, found, weight, cost, "logistic", float(bias), share_bias)
+        finish = finish_of(X, Y, structure, weight, cost, "logistic", bias, share_bias)
+        if finish is not None and finish.found.stretched:
             max_iter, pays = finish.n_rounds(max_iter)
     leaves = _LogisticLeaves(outer, solve_leaves, measure, bias, tol)
     if start is not None:
         leaves.resume(start.astype(dtype))
     result = outer.run(leaves, bias, target, max_iter)
-    return finish(result, None, target, dtype)[0] if pays else result
+    return finish(result, None, target, dtype)[0] if finish is not None and pays else result
 
 
 def _without_new(

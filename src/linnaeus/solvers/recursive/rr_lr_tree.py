@@ -105,6 +105,10 @@ class TreeExamples(NamedTuple):
         """Some of them, whose rows are at hand."""
         return self._replace(rows=rows, weight=self.weight[here], y=self.y[here])
 
+    def costs(self) -> Values:
+        """(n, leaves)"""
+        return np.asarray(np.where(self.y, self.cost[1], self.cost[0]) * self.weight[:, None])
+
     @classmethod
     def of(
         cls, X: sp.csr_array, Y: sp.csr_array, weight: Values, cost: Values | None, bias: float,
@@ -136,8 +140,11 @@ def solve(
 
     start : (n_features + 1, nodes), weights
     """
+    from linnaeus.solvers.recursive import rr_lr_span  # which builds on this file
+
     n, K = examples.y.shape
     close = coordinate_ascent.target_gap(tol, examples.rows.data.dtype)
+    by_span = rr_lr_span.suits(examples, tree, close)
     run, done, n_passes = TreeNewton(examples, tree, executor), False, 0
     if start is not None:
         run.resume(start)
@@ -150,7 +157,10 @@ def solve(
         run.W, run.objective, run.gap = ascent.W, ascent.objective, ascent.gap
         del ascent
     if not done and n_passes < max_passes:
-        run.improve(close, max_passes - n_passes)
+        if by_span:
+            rr_lr_span.improve(run, close, max_passes - n_passes)
+        else:
+            run.improve(close, max_passes - n_passes)
         n_passes += run.rounds.n
     dual = -np.inf
     for entry in run.rounds.trace:  # no bound is worse than one before

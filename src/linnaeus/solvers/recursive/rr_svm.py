@@ -35,7 +35,7 @@ from linnaeus.solvers.recursive.alternation import (
     Structure,
     means,
 )
-from linnaeus.solvers.recursive.rr_finish import INNER_EPOCHS, Finish, epochs
+from linnaeus.solvers.recursive.rr_finish import INNER_EPOCHS, epochs, finish_of
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
 
 
@@ -128,17 +128,16 @@ def solve(
         start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
     squared, pays = loss == "squared_hinge", False
     cost = np.broadcast_to(C * (1.0 if class_weight is None else class_weight), (2, Y.shape[1]))
-    found = None
+    finish = None
     if schedule == "two-block" and origin is None:
-        found = rr_svm_dual.coupling(structure.S, structure.mix, structure.reduced())
-    if found is not None and not found.stretched:
+        finish = finish_of(X, Y, structure, weight, cost, loss, bias, share_bias)
+    if finish is not None and not finish.found.stretched:
         result = rr_svm_dual.solve(
-            X, Y, found, weight, cost, JointOptions(squared, float(bias), share_bias, seed),
+            finish, JointOptions(squared, float(bias), share_bias, seed),
             start=start, tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
         return result._replace(duals=svm_duals.of_everybody(result.duals, sample_weight))
-    if found is not None:
-        finish = Finish(X, Y, found, weight, cost, loss, float(bias), share_bias)
+    if finish is not None:
         max_iter, pays = finish.n_rounds(max_iter)
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)
     cost = np.ascontiguousarray(cost / structure.S, dtype=dtype)
@@ -150,7 +149,7 @@ def solve(
         if start_inner is not None:
             outer.W_I = start_inner.astype(dtype)
     result, A = outer.run(leaves, bias, tol, max_iter), leaves.dual_variables()
-    if pays:
+    if finish is not None and pays:
         result, A = finish(result, A, tol, dtype)
     duals = svm_duals.signed(A, Y)
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))

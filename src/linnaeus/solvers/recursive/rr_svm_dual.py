@@ -34,13 +34,11 @@ import scipy.sparse as sp
 
 from linnaeus.execution import Executor
 from linnaeus.solvers.linear import svm_duals
-from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.recursive import rr_svm_blocks as blocks
-from linnaeus.solvers.recursive import rr_svm_newton
+from linnaeus.solvers.recursive.rr_finish import Finish
 from linnaeus.solvers.recursive.rr_svm_blocks import STRETCHES, Duals, JointOptions, Lanes, Step
-from linnaeus.solvers.recursive.rr_svm_newton import Coupling
 
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
 CYCLES = 6  # visits of every class in a round; doubled every second round after some
@@ -48,85 +46,35 @@ SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 NEAR = 10.0  # times the tolerance: the gap of a start that only its weights may be to blame for
 FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
 ENOUGH = (4.0, 0.5)  # hinge, squared hinge: of the tolerance, the gap seen that is small enough
+ALONE = 10  # visits to an example that matters, of a class for itself
 SLOW = 10.0  # times the work done, that second-order steps may cost where the gap falls slowly
-DENSE = 2000  # internal nodes of a graph that is no tree
-NUMBERS = 1 << 24  # its classes times internal nodes
-
-
-def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
-    """The factors of K, or None where these would be too many numbers."""
-    forest = forest_of(reduced)
-    if forest is not None:
-        upward = _tree_factor(forest)
-    elif reduced.shape[0] <= DENSE and mix.shape[0] * mix.shape[1] <= NUMBERS:
-        upward = _dense_factor(reduced)
-    else:
-        return None
-    return Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
-
-
-def _tree_factor(forest: Forest) -> sp.csr_array:
-    """F^-T of a forest: 1 / sqrt(D), carried down every path."""
-    parent, edge, D = forest
-    n, child = parent.size, np.flatnonzero(parent >= 0)
-    up = sp.csr_array((-edge[child] / D[child], (child, parent[child])), shape=(n, n))
-    total = power = sp.csr_array(sp.eye_array(n))
-    while (power := sp.csr_array(power @ up)).nnz:
-        total = sp.csr_array(total + power)
-    return sp.csr_array(total.multiply(1.0 / np.sqrt(D)[None, :]))
-
-
-def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
-    """F^-T for nodes from the last to the first, so that entries lie towards the first."""
-    n = reduced.shape[0]
-    F = np.linalg.cholesky(reduced.toarray()[::-1, ::-1])
-    inverse = np.linalg.solve(F, np.eye(n)).T[::-1, ::-1]
-    inverse[np.abs(inverse) < 1e-14 * np.abs(inverse).max(initial=0.0)] = 0.0
-    return sp.csr_array(inverse)
 
 
 def solve(
-    X: sp.csr_array, Y: sp.csr_array, found: Coupling, weight: Any, cost: Any,
-    options: JointOptions, *, start: sp.csr_array | None = None, tol: float, max_rounds: int,
-    dtype: Any, executor: Executor,
+    problem: Finish, options: JointOptions, *, start: sp.csr_array | None = None, tol: float,
+    max_rounds: int, dtype: Any, executor: Executor,
 ) -> Joint:  # fmt: skip
     """Rounds of visits and a sweep until the relative duality gap is `tol`.
 
-    cost : (2, n_classes), of negatives and positives; weight : (n,) of examples
     start : (n, n_classes), dual variables; they are cut to what the costs allow
     """
+    X, Y, found, weight, cost, *_ = problem
     examples = [Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
-    newton = rr_svm_newton.work(X, found) if (cost > 0).all() else np.inf
-    rounds = Rounds(max_rounds, tol)
+    newton, rounds = problem.work(), Rounds(max_rounds, tol)
     if start is None:
         state.start()
     else:
         state.resume(sp.csc_array(start), rounds)
     P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
-    answer = None
-    A = state.dual_variables()
-    if P - best > tol * abs(P) and 20.0 * state.spent > newton:
-        answer = rr_svm_newton.finish(
-            X, Y, found, weight, cost, A.T.toarray(),
-            loss="squared_hinge" if options.squared else "hinge",
-            bias=options.bias, share_bias=options.share_bias, tol=tol, dtype=dtype,
-        )  # fmt: skip
-        A = sp.csr_array(answer.A.T) if answer.dual > best else A
-        best = max(best, answer.dual)
-    if answer is not None and answer.primal < P:
-        P, W, W_I = answer.primal, answer.W, answer.W_I
-        coef = np.ascontiguousarray(W[:, :-1])
-        intercept = options.bias * W[:, -1].astype(np.float64)
-        rounds.note(P, P - best)
-    else:
-        coef, intercept = state.weights()
-        W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
-    objective, lower = np.array([P]), np.array([min(best, P)])
-    trace = rounds.trace
-    duals = svm_duals.signed(A, Y)
-    return Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I, duals)
+    A, (coef, intercept) = state.dual_variables(), state.weights()
+    W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
+    objective, lower, trace = np.array([P]), np.array([min(best, P)]), rounds.trace
+    result = Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
+    if 20.0 * state.spent > newton:
+        result, A = problem(result, A, tol, dtype)
+    return result._replace(duals=svm_duals.signed(A, Y))
 
 
 def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tuple[float, float]:
@@ -236,6 +184,7 @@ class _JointState:
 
     def alone(self, tol: float) -> tuple[float, float]:
         """Likewise, for the best weights that go with this D."""
+        self._count(ALONE * sum(int(duals.ptr[-1]) for duals in self.duals))
         found = list(self._map(blocks.descend, [(*pair, tol) for pair in self._all()]))
         P, gap = self._note([block.swept for block in found])
         common = float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))

@@ -14,12 +14,8 @@ far the minimum may be. It is minimised by Newton's method too: only examples wi
 curvature t_in = s_in, and an exact search along the line makes it safe. s grows while few steps
 are enough.
 
-With G_n = X' diag(t_n) X the classes are eliminated, each by itself, and what is left is a system
-over the weights W_I of the other nodes, D = F'W_I, of blocks of the size of the features:
-
-    (R + sum_n mix_n mix_n' T_n) dW_I = ...,      T_n = S_n - S_n^2 (S_n + G_n)^-1,     R = F F'.
-
-It has the graph of R (`elimination`): a tree takes one block for each node and edge.
+The systems of a step are solved by blocks of features (`rr_machine`), whatever their scale, or
+where these are too large by conjugate gradients over the examples (`rr_rows`).
 
 The certificate is the primal value of the weights as they are returned, and the dual value
 
@@ -32,47 +28,29 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from linnaeus.execution import one_blas_thread
 from linnaeus.solvers.numerics import elimination, gram
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.gram import Examples, Values
-from linnaeus.solvers.recursive.rr_losses import LOSSES, MarginLoss
+from linnaeus.solvers.recursive import rr_rows
+from linnaeus.solvers.recursive.rr_losses import LOSSES
+from linnaeus.solvers.recursive.rr_machine import Coupling, JointMachine
 
 MOST_SCORES = 1 << 23  # examples times classes
 MOST_BLOCKS = 1 << 25  # numbers in the blocks of a step
 MOST_STEPS = 300
 STEPS = 50  # that it usually takes
+SMOOTH = 0.2  # of them, for a smooth loss
 START = 0.5  # s at first
+ROUGHEST = 0.2  # residual of a system, as a share of its right-hand side
 CLOSE = 0.1  # of the gap: how exactly a proximal step is taken
 QUICK = 8  # Newton steps after which s is made larger
 SHORT = 0.1  # late steps shorter than this give all examples some curvature
 LEAST = 1e-7  # of that of the others: below this, none
-STRETCH = 50.0  # K_nn S_n from which a class leans on hardly anything
 ACTIVE = 0.2  # of the examples that a step weighs
 PATIENCE = 6  # proximal steps without a smaller gap, after which rounding hides the rest
-
-
-class Coupling(NamedTuple):
-    """K = diag(1 / S) + B B' over the classes, B = mix F^-T, R = F F'."""
-
-    S: npt.NDArray[np.float64]  # (n_classes,)
-    B: sp.csr_array  # (n_classes, n_inner)
-    upward: Any  # F^-T, (n_inner, n_inner)
-    mix: sp.csr_array  # (n_classes, n_inner)
-    reduced: sp.csr_array  # R, (n_inner, n_inner)
-
-    def diagonal(self) -> npt.NDArray[np.float64]:
-        """K_nn of every class."""
-        return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
-
-    @property
-    def stretched(self) -> bool:
-        """Whether some class leans on hardly anything: coordinates of the dual would crawl."""
-        return bool((self.diagonal() * self.S).max(initial=0.0) > STRETCH)
 
 
 class Finished(NamedTuple):
@@ -86,11 +64,20 @@ class Finished(NamedTuple):
     A: Values  # (n_classes, n) dual variables, which have this dual value
 
 
-def work(X: sp.csr_array, found: Coupling) -> float:
+def work(X: sp.csr_array, found: Coupling, loss: str = "hinge") -> float:
     """The time of `finish`, in multiplications of coordinate descent."""
+    if X.shape[0] * found.S.size > MOST_SCORES:
+        return float("inf")
+    blocks = _by_blocks(X, found)
+    each = blocks if blocks < np.inf else rr_rows.work(X, found)
+    return SMOOTH * each if LOSSES[loss].smooth else each
+
+
+def _by_blocks(X: sp.csr_array, found: Coupling) -> float:
+    """The same where steps eliminate blocks of features."""
     (n, d), K = X.shape, found.S.size
     p = min(n, d) + 1
-    if n * K > MOST_SCORES or (K + found.reduced.nnz) * p**2 > MOST_BLOCKS:
+    if (K + found.reduced.nnz) * p**2 > MOST_BLOCKS:
         return float("inf")
     dense = n < d or X.nnz >= gram.SPARSE * n * d
     scores = gram.DENSE * n * p if dense else X.nnz
@@ -111,14 +98,16 @@ def finish(
     tol : stop when P - D <= tol P
     dtype : what the weights are rounded to, before their value is measured
     """
-    plain = Examples(sp.csr_array(X, dtype=float))
-    small, basis = plain.reduced()
+    plain, basis = Examples(sp.csr_array(X, dtype=float)), None
     sign = np.where(Y.T.toarray() > 0, 1.0, -1.0)
     costs = np.where(sign > 0, cost[1][:, None], cost[0][:, None]) * weight
-    whole, part = (
-        _JointMachine(_with_constant(some, bias), sign, costs, found, LOSSES[loss], share_bias)
-        for some in (plain, small)
-    )
+    problem = sign, costs, found, LOSSES[loss], share_bias
+    whole = JointMachine(_with_constant(plain, bias), *problem)
+    if _by_blocks(X, found) == np.inf:
+        part: JointMachine = rr_rows.RowMachine(plain, bias, *problem)
+    else:
+        small, basis = plain.reduced()
+        part = JointMachine(_with_constant(small, bias), *problem)
     start = np.clip(A.astype(float), 0.0, costs if part.kind.bounded else np.inf)
     if part.dual(start) <= 0.0:
         start = np.zeros_like(start)
@@ -150,11 +139,11 @@ def _widened(W: Values, basis: Values | None) -> Values:
 class _Search:
     """The weights v with their margins z, and the best of either problem so far."""
 
-    def __init__(self, machine: _JointMachine, A: Values, tol: float) -> None:
+    def __init__(self, machine: JointMachine, A: Values, tol: float) -> None:
         self.machine, self.tol, self.n_steps, self.damping = machine, tol, 0, 0.0
         self.A, self.slope = A, START * machine.costs
         self.v = self.v_best = machine.lift(self.A)
-        self.z = machine.margins(machine.weights(self.v)[0])
+        self.z = machine.reached(self.v)
         self.a_best, self.primal, self.dual = self.A, np.inf, -np.inf
         self._note(self.A, self.v)
 
@@ -191,19 +180,24 @@ class _Search:
             near = 0.0 if self.machine.kind.smooth else CLOSE * (self.primal - self.dual)
             if (
                 self._done()
-                or 0.5 * float(g @ g) <= near
+                or 0.5 * self.machine.dot(g, g) <= near
                 or not self._step(a, g, n_steps > 2 * QUICK)
             ):
                 return n_steps
         return MOST_STEPS
 
     def _note(self, a: Values, pull: Values) -> None:
-        primal = 0.5 * float(self.v @ self.v) + self.machine.loss(self.z)
-        dual = self.machine.gain(a) - 0.5 * float(pull @ pull)
+        primal = 0.5 * self.machine.dot(self.v, self.v) + self.machine.loss(self.z)
+        dual = self.machine.gain(a) - 0.5 * self.machine.dot(pull, pull)
         if primal < self.primal:
             self.v_best, self.primal = self.v, primal
         if dual > self.dual:
             self.a_best, self.dual = a, dual
+
+    def _rough(self) -> float:
+        """How exactly to solve for a step: far from the end it is not worth much."""
+        share = (self.primal - self.dual) / max(self.primal, 1e-300)
+        return float(np.clip(0.5 * np.sqrt(self.tol / max(share, 1e-300)), share, ROUGHEST))
 
     def _step(self, a: Values, g: Values, late: bool) -> bool:
         """One step of Newton's method; False if rounding hides any descent."""
@@ -212,12 +206,12 @@ class _Search:
             t = machine.kind.curvature(costs, a)
         else:
             t = self.slope * np.where((a > 0) & (a < costs), 1.0, self.damping)
-        dv = machine.solver(t)(-g)
-        dz = machine.margins(machine.weights(dv)[0])
-        along, length = float(self.v @ dv), float(dv @ dv)
+        dv = machine.solver(t, self._rough())(-g)
+        dz = machine.reached(dv)
+        along, length = machine.dot(self.v, dv), machine.dot(dv, dv)
 
         def slope(size: float) -> float:
-            return along + size * length - _dot(self._duals(self.z + size * dz), dz)
+            return along + size * length - float(np.vdot(self._duals(self.z + size * dz), dz))
 
         size = _root(slope)
         self.n_steps += 1
@@ -226,7 +220,7 @@ class _Search:
         else:
             self.damping = 0.25 * self.damping if self.damping > LEAST else 0.0
         self.v = self.v + size * dv
-        self.z = machine.margins(machine.weights(self.v)[0])
+        self.z = machine.reached(self.v)
         return size > 0
 
 
@@ -242,119 +236,3 @@ def _root(slope: Callable[[float], float]) -> float:
         low, high = (size, high) if here < 0 else (low, size)
         size = 0.5 * (low + high) if high < np.inf else 2.0 * size
     return size
-
-
-class _JointMachine:
-    """The problem; the constant feature is the last. Arrays over examples are (n_classes, n)."""
-
-    def __init__(
-        self, examples: Examples, sign: Values, costs: Values, found: Coupling,
-        kind: MarginLoss, share_bias: bool,
-    ) -> None:  # fmt: skip
-        self.examples, self.sign, self.costs, self.found = examples, sign, costs, found
-        self.kind, self.root = kind, np.sqrt(found.S)[:, None]
-        self.shape, self.n_inner = (found.S.size, examples.shape[1]), found.B.shape[1]
-        self.F = sp.csr_array(found.reduced @ found.upward)
-        self.shared = np.ones(self.shape[1])  # 0 for a feature that other nodes have no part in
-        self.shared[-1] = share_bias
-
-    def split(self, v: Values) -> tuple[Values, Values]:
-        """sqrt(S) U and D."""
-        K, p = self.shape
-        return v[: K * p].reshape(K, p), v[K * p :].reshape(self.n_inner, p)
-
-    def lift(self, A: Values) -> Values:
-        """L'A, the v that dual variables make: V / sqrt(S) and B'V."""
-        V = (self.sign * A) @ self.examples.X
-        D = self.found.B.T @ (V * self.shared)
-        return np.concatenate([(V / self.root).ravel(), D.ravel()])
-
-    def weights(self, v: Values) -> tuple[Values, Values]:
-        """W and W_I."""
-        Q, D = self.split(v)
-        return Q / self.root + (self.found.B @ D) * self.shared, np.asarray(self.found.upward @ D)
-
-    def margins(self, W: Values) -> Values:
-        """y w.x"""
-        return np.asarray(self.sign * (W @ self.examples.X.T))
-
-    def loss(self, z: Values) -> float:
-        return self.kind.value(self.costs, z)
-
-    def measured(self, W: Values, W_I: Values, dtype: Any) -> tuple[float, FloatArray, FloatArray]:
-        """The primal value of rounded weights, and these."""
-        W_out, W_I_out = W.astype(dtype), W_I.astype(dtype)
-        W, W_I = W_out.astype(float), W_I_out.astype(float)
-        away = (W - (self.found.mix @ W_I) * self.shared) * self.root
-        size = _dot(away, away) + _dot(W_I, self.found.reduced @ W_I)
-        return 0.5 * size + self.loss(self.margins(W)), W_out, W_I_out
-
-    def gain(self, A: Values) -> float:
-        """sum A - conj(A)"""
-        return self.kind.gain(self.costs, A)
-
-    def dual(self, A: Values) -> float:
-        v = self.lift(A)
-        return self.gain(A) - 0.5 * float(v @ v)
-
-    def solver(self, t: Values) -> Callable[[Values], Values]:
-        """What solves a system with I + L' diag(t) L."""
-        S, found = self.found.S[:, None], self.found
-        inverse = self._inverses(t)
-        over_nodes = elimination.eliminated(self._node_blocks(inverse))
-
-        def solve(b: Values) -> Values:
-            r, r_D = self.split(b)
-            r = r * self.root
-            left = r - S * np.einsum("kij,kj->ki", inverse, r)
-            W_I = over_nodes(self.F @ r_D - found.mix.T @ (left * self.shared))
-            mean = (found.mix @ W_I) * self.shared
-            W = np.einsum("kij,kj->ki", inverse, r + S * mean)
-            return np.concatenate([(self.root * (W - mean)).ravel(), (self.F.T @ W_I).ravel()])
-
-        return solve
-
-    def _inverses(self, t: Values) -> Values:
-        """(S_n + G_n)^-1 of every class."""
-        p = self.shape[1]
-        out = np.empty((self.shape[0], p, p))
-        for k, S in enumerate(self.found.S.tolist()):
-            out[k] = _inverse(self.examples.gram(t[k]), S)
-        return out
-
-    def _node_blocks(self, inverse: Values) -> elimination.Blocks:
-        """R + sum_n mix_n mix_n' T_n."""
-        mix, unit = self.found.mix, np.eye(self.shape[1])
-        blocks = elimination.Blocks.of(self.found.reduced, self.shape[1])
-        for k, S in enumerate(self.found.S.tolist()):
-            T = (S * unit - S**2 * inverse[k]) * self.shared * self.shared[:, None]
-            near = slice(mix.indptr[k], mix.indptr[k + 1])
-            nodes = list(zip(mix.indices[near].tolist(), mix.data[near].tolist(), strict=True))
-            for i, (v, share) in enumerate(nodes):
-                for u, other in nodes[: i + 1]:
-                    blocks.add(v, u, share * other * T)
-        return blocks
-
-
-def _dot(A: Values, B: Values) -> float:
-    return float(np.vdot(A, B))
-
-
-def _inverse(G: Values, S: float) -> Values:
-    """(S + G)^-1, of which the lower triangle is given and overwritten.
-
-    The diagonal is scaled to 1; directions that rounding hides get a little weight.
-    """
-    if not np.isfinite(G).all():
-        raise np.linalg.LinAlgError("the matrix has numbers out of range")
-    p = G.shape[0]
-    G[np.diag_indices(p)] += S
-    scale = 1.0 / np.sqrt(np.diagonal(G))
-    G = np.asfortranarray(G * scale * scale[:, None])
-    factor, failed = dpotrf(G, lower=1)
-    extra = 1e-15 * p
-    while failed:
-        factor, failed = dpotrf(G + extra * np.eye(p), lower=1)
-        extra *= 10
-    below = np.tril(dpotri(factor, lower=1)[0])
-    return np.asarray((below + np.tril(below, -1).T) * scale * scale[:, None])
