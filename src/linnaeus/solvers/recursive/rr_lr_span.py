@@ -33,12 +33,14 @@ def suits(examples: TreeExamples, tree: IncrementTree, tol: float) -> bool:
 
 
 def improve(run: TreeNewton, close: float, max_passes: int) -> None:
-    """Newton's method from where it is, here."""
+    """Newton's method from where it is, here; the value is that of the weights as rounded."""
     span = SpanNewton(run.examples, run.tree, run.executor)
     span.W, span.rounds = span.narrowed(run.W), run.rounds
     span.objective, span.gap = run.objective, run.gap
     span.improve(close, max_passes)
-    run.W, run.objective, run.gap = span.widened(run.dtype), span.objective, span.gap
+    run.W, bound = span.widened(run.dtype), span.objective - span.gap
+    value = run.value()
+    run._note(value, value - bound)
 
 
 class SpanNewton(TreeNewton):

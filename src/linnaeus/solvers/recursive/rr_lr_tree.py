@@ -402,12 +402,19 @@ class TreeNewton(TreeWeights):
         if self.free is not None and not squared:
             out[:, ~self.free] = 0
 
+    def value(self) -> float:
+        """The objective at the weights."""
+        return float(self._evaluated()[0][0])
+
     def distance(self) -> float:
         """The largest that the objective may lie above its minimum."""
+        g = self._evaluated()[1]
+        return float(0.5 * self.dot(g, g)[0])
+
+    def _evaluated(self) -> tuple[Values, FloatArray]:
         B = np.empty_like(self.W)
         fast.from_weights(self.tree, self.W, B)
-        g = self.evaluate(B)[1]
-        return float(0.5 * self.dot(g, g)[0])
+        return self.evaluate(B)
 
     def _curvatures(self) -> FloatArray:
         if not self.examples.softmax:
