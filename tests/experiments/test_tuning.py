@@ -23,7 +23,7 @@ GRID = {
     "rule": ["zero", "instance"],
     "features.min_df": [1, 2],
 }
-UNITS, FITS = 9, 27
+UNITS, FITS = 9, 27  # at most
 
 
 def search(grid=GRID, **more):
@@ -52,7 +52,8 @@ def test_the_best_is_the_first_and_the_highest(whole):
     for before, after in zip(whole.table, whole.table[1:], strict=False):
         if before["mean"] == after["mean"] and before["features"] == after["features"]:
             assert before["rule"] != after["rule"] or before["C"] <= after["C"]
-    assert whole.fits == FITS and len(whole.table) == 2 * FITS / 3
+    assert FITS - 3 <= whole.fits <= FITS  # one setting may be seen not to get better
+    assert len(whole.table) == 2 * whole.fits / 3
 
 
 def test_the_default_is_what_train_takes(whole):
