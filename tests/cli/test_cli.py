@@ -289,6 +289,7 @@ def test_version_and_no_arguments(linnaeus):
     assert "taxonomy" in out + err and code in (0, 1)
 
 
+@pytest.mark.slow
 def test_the_readme_example_runs(capsys):
     readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
     blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]

@@ -21,6 +21,7 @@ def data():
     return rng.normal(size=(24, 4)), LEAVES[np.arange(24) % 4]
 
 
+@pytest.mark.slow
 def test_edges_without_local_features_are_edges_without_local_features(data):
     X, y = data
     plain = HM3(TAX, slack="negative", random_state=0).fit(X, y)
@@ -46,7 +47,7 @@ def test_freq_is_the_same_work_for_a_kernel_as_for_features(data, monkeypatch):
     assert HM3(TAX, **options).fit(X @ X.T, y).objective_ != usual.objective_
 
 
-@pytest.mark.parametrize("make", [HM3, slow(RankingSVM), slow(GraphM3), HierarchicalRLS])
+@pytest.mark.parametrize("make", [slow(HM3), slow(RankingSVM), slow(GraphM3), HierarchicalRLS])
 def test_kernel_matrices_have_the_type_and_the_threads_asked_for(data, make, monkeypatch):
     texts, asked = ["abcab", "bcbca", "aabb", "cabc"] * 6, []
     true = gram.fill

@@ -95,6 +95,7 @@ def test_the_words(parameters, message):
         FlatSVM(TAX, **parameters).fit(X, y)
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_are_numbers():
     X, y = examples()
     FlatSVM(

@@ -87,6 +87,7 @@ def test_golden(golden_file):
         check_golden(cases, case, model_of(cases, case, kernel="precomputed"), K, K_test)
 
 
+@pytest.mark.slow
 def test_the_greedy_optimizer_counts_as_the_thesis_does(golden_file):
     cases = golden_file("ranking")
     for case in cases["svm"]:

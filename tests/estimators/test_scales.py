@@ -63,7 +63,10 @@ def fitted(data, name, options, scale):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [slow(*case) if case[0] in ("GraphM3", "HM3") and case[1] else case for case in CASES],
+    [
+        slow(*case) if case[0] in ("GraphM3", "HM3", "RankingSVM") and case[1] else case
+        for case in CASES
+    ],
 )
 def test_the_scale_of_inputs_changes_nothing(data, name, options):
     base = fitted(data, name, options, 1.0)

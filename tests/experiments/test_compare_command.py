@@ -71,6 +71,7 @@ def test_when_no_method_has_a_result_it_is_an_error(folder):
     assert "msvm: The method 'msvm' does not suit the data" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_test_part_is_divided_into_five(folder, tmp_path):
     for name in ("taxonomy.tsv", "train.jsonl"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())

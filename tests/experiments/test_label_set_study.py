@@ -221,6 +221,7 @@ def test_all_are_tested_against_the_first_if_nothing_is_said():
     assert [(t.method, t.baseline) for t in study.tests] == [("b", "a"), ("c", "a")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [ONE, SEVERAL], ids=["one", "several"])
 def test_marks_are_those_of_the_tests(labels):
     methods = {"BSVM": svm(), "TD": svm(C=1e-4), "RR-SVM": RecursiveSVM(TAX, random_state=0)}

@@ -96,6 +96,7 @@ def worlds(draw):
     return X * scale, Y, model, prior, link
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(worlds())
 def test_no_update_lets_the_bound_fall(world):

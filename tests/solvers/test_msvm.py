@@ -201,6 +201,7 @@ def test_float32_reaches_the_same_objective(dtype):
     assert exact.objective[0] * (1 - 1e-7) <= ours.objective[0] <= exact.objective[0] * 1.0001
 
 
+@pytest.mark.slow
 def test_float32_gives_up_where_rounding_hides_the_rest():
     X, t = problem(n=100, d=200, n_classes=4)
     solution = msvm.solve(X, t, 4, C=100.0, tol=1e-14, max_iter=10**6)

@@ -6,6 +6,7 @@ callers. So the work is done by calling: a few rows, a few labels, a few rounds.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import time
@@ -28,6 +29,7 @@ from linnaeus import compiled, inference, kernels, storage
 from linnaeus.decisions import RULES, fit_rule
 from linnaeus.errors import UserError
 from linnaeus.losses import markov_edges
+from linnaeus.solvers.numerics import products
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.workflow.demonstrating import demo
 from linnaeus.workflow.parts import Step
@@ -272,6 +274,20 @@ def _large() -> None:
             linnaeus.HBLR(link=link, dtype=dtype, max_iter=1).fit(data.X, data.one)
 
 
+def _score() -> None:
+    """Scores of models with a million weights and more, trained here or read from a file."""
+    side = math.isqrt(products.LARGE) + 1
+    for dtype in (np.float64, np.float32):
+        X, W = sp.csr_array(sp.eye_array(2, side, dtype=dtype)), np.eye(side, dtype=dtype)
+        for writeable in (True, False):
+            listed = sp.csr_array(W)
+            for array in (W, listed.data, listed.indices, listed.indptr):
+                array.setflags(write=writeable)
+            for form in (W, listed):
+                for rows in (X, X.astype(np.float64)):
+                    products.linear_scores(rows, form, np.zeros(side))
+
+
 def _grow() -> None:
     """A taxonomy that grows in the middle of a stream."""
     tree, X = _taxonomies()[0], _shapes()[0].X
@@ -324,6 +340,7 @@ def _demonstrate() -> None:
 
 WORK: dict[str, Callable[[], None]] = {name: partial(_fits, name) for name in VARIANTS} | {
     "HBLR, large": _large,
+    "scores of large models": _score,
     "new classes": _grow,
     "decision rules": _decide,
     "kernels": _kernels,
