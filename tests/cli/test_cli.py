@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from inspect import signature
-from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -287,12 +286,3 @@ def test_version_and_no_arguments(linnaeus):
     assert linnaeus("--version")[1].startswith("linnaeus 0.")
     code, out, err = linnaeus()
     assert "taxonomy" in out + err and code in (0, 1)
-
-
-@pytest.mark.slow
-def test_the_readme_example_runs(capsys):
-    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in readme.split("```python\n")[1:]]
-    (complete,) = [block for block in blocks if "newsroom()" in block]
-    exec(compile(complete, "README.md", "exec"), {})
-    assert "hierarchical F1" in capsys.readouterr().out

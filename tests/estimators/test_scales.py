@@ -41,6 +41,7 @@ CASES = [
     ("RecursiveLogistic", {"tol": 0.01}),
     ("OrthogonalTransfer", {}),
 ]
+LONG = ("GraphM3", "HM3", "RankingSVM")
 
 
 @pytest.fixture(scope="module")
