@@ -299,7 +299,7 @@ def test_the_conditional_gradient_on_stars(loss, C):
     [
         ({}, "X"),
         ({}, "K"),
-        ({"dtype": np.float32}, "X"),
+        slow({"dtype": np.float32}, "X"),
         ({"loss": "sibl", "root_edges": "all"}, "X"),
         ({"competitors": "consistent", "loss": "subtree"}, "K"),
     ],
