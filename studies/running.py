@@ -57,7 +57,7 @@ def reproduce(
     data : the folder with the collections
     out : the folder of the results
     step : told about table and unit, how many units are done, and how many there are
-    fresh : forget what is stored about these tables
+    fresh : forget what is stored about these tables, or these units of them
     units : patterns such as "ImCLEF07A*"; only units whose names match one are run
     quick : few folds and repetitions; not for results that are kept
     tables : to choose from; those of the registry if not given
@@ -66,12 +66,12 @@ def reproduce(
     if not data.is_dir():
         raise UserError(f"There is no folder {data} with collections. Name it with --data.")
     chosen = _chosen(names, tables)
-    if fresh:
+    if fresh and not units:
         for table in chosen:
             store.clear(table.name)
     context = Context(data, seed, jobs, step, quick)
     work = [(table, unit) for table in chosen for unit in table.units if _matches(unit, units)]
-    return list(_run_all(work, store, context))
+    return list(_run_all(work, store, context, fresh))
 
 
 def _chosen(names: Sequence[str] | None, tables: Mapping[str, Table] | None) -> list[Table]:
@@ -102,10 +102,12 @@ def _matches(unit: Unit, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatch(unit.name, pattern) for pattern in patterns)
 
 
-def _run_all(work: list[tuple[Table, Unit]], store: Store, context: Context) -> Iterator[Done]:
+def _run_all(
+    work: list[tuple[Table, Unit]], store: Store, context: Context, fresh: bool
+) -> Iterator[Done]:
     for done, (table, unit) in enumerate(work):
         context.step(f"{table.name}: {unit.name}", done, len(work))
-        if store.has(table.name, unit, context):
+        if not fresh and store.has(table.name, unit, context):
             yield Done(table.name, unit.name, "stored")
             continue
         missing = unit.missing(context.data)

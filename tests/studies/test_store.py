@@ -152,6 +152,7 @@ def test_views_run_the_table_they_show_and_patterns_choose_units(tmp_path):
     ]  # fmt: skip
     found = reproduce(None, tmp_path, out, tables=tables, units=["b*"], fresh=True)
     assert [(d.table, d.unit, d.state) for d in found] == [("try", "b x", "run")]
+    assert set(Store(out).outcomes("try")) == {"a x", "b x"}  # the others are kept
 
 
 def test_tests_between_units_are_stored(tmp_path):
