@@ -72,7 +72,7 @@ def _loop_library() -> Any:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.environment import lookup_environment
 
-    class Loop(JITCodeLibrary):  # type: ignore[misc]
+    class LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
         """The code of a loop with all its parts: optimised once, when all of it is there."""
 
         def _optimize_functions(self, module: Any) -> None:
@@ -94,7 +94,7 @@ def _loop_library() -> Any:
                     if found is not None:
                         self._codegen.set_env(variable.name, found)
 
-    return Loop
+    return LoopLibrary
 
 
 def _part_library() -> Any:
@@ -102,7 +102,7 @@ def _part_library() -> Any:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.runtime import rtsys
 
-    class Part(JITCodeLibrary):  # type: ignore[misc]
+    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         """The code of a part: simplified, linked with its own parts, and never run by itself."""
 
         def _optimize_functions(self, module: Any) -> None:
@@ -128,7 +128,7 @@ def _part_library() -> Any:
         def codegen(self) -> Any:
             return _Nowhere
 
-    return Part
+    return PartLibrary
 
 
 class _Nowhere:
