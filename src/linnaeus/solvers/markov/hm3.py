@@ -29,7 +29,7 @@ from linnaeus.errors import UserError, check_choice
 from linnaeus.execution import Executor, one_blas_thread
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov import hm3_interior as interior
-from linnaeus.solvers.markov.hm3_forest import build, machine_of
+from linnaeus.solvers.markov.hm3_forest import build, machine_of, width_of
 from linnaeus.solvers.markov.hm3_rows import (
     CUBE,
     FINISH,
@@ -140,7 +140,7 @@ class _Ascent:
         self.executor = executor
         self.model, self.Y, self.cost, self.data, self.dtype = model, Y, cost, data, data.dtype
         k = Y.shape[1]
-        width = max(k, int(model.column.max(initial=-1)) + 1)
+        width = width_of(model, k)
         self.Z = self.held = np.zeros((len(Y), width))  # held: what the weights are made of
         self.work, self.s = self._space()
         self.examples = fast.Examples(Y, cost, np.maximum(data.inputs.norm2, 0.0), self.Z)

@@ -50,8 +50,14 @@ def _losses_by_code(taxonomy: Taxonomy, loss: str, root_edges: str) -> Values:
     return out
 
 
-def spread(model: fast.ForestModel, width: int) -> Values:
+def width_of(model: fast.ForestModel, n_nodes: int) -> int:
+    """How many coordinates a labeling has."""
+    return max(n_nodes, int(model.column.max(initial=-1)) + 1)
+
+
+def spread(model: fast.ForestModel, n_nodes: int) -> Values:
     """What t(y) is in the blocks of edges and codes: (width, 4 n_edges)."""
+    width = width_of(model, n_nodes)
     blocks = np.empty((width, model.below.size, 4))
     fast.expand(model.above, model.below, model.column, np.eye(width), blocks)
     return blocks.reshape(width, -1)
@@ -65,7 +71,7 @@ def machine_of(
     others : whether the true labeling is no competitor
     """
     truth, edges = _labelings(model, Y, Y), Edges(model.above, model.below)
-    flat = spread(model, truth.t.shape[1])
+    flat = spread(model, Y.shape[1])
 
     def search(scores: Values) -> Labelings:
         H, on = _edge_scores(model, Y, scores), np.zeros(Y.shape, np.int8)
@@ -88,7 +94,7 @@ def _codes(model: fast.ForestModel, Y: Any) -> npt.NDArray[np.int8]:
 def _labelings(model: fast.ForestModel, Y: Any, on: Any) -> Labelings:
     """Their columns, and what they lose where the truth is Y."""
     codes, k = _codes(model, on), on.shape[1]
-    t = np.zeros((len(on), max(k, int(model.column.max()) + 1)))
+    t = np.zeros((len(on), width_of(model, k)))
     t[:, model.column] = codes == 3
     t[:, :k] = on
     loss = model.loss[np.arange(model.below.size), _codes(model, Y), codes].sum(axis=1)

@@ -79,7 +79,7 @@ def task(
     if phi is not None:
         return LabelingsTask(edges, model, data, sp.csr_array(phi, dtype=data.dtype), None)
     columns = hm3_forest.build(taxonomy, loss, root_edges, competitors == "consistent")
-    flat = hm3_forest.spread(columns, max(y.shape[1], int(columns.column.max(initial=-1)) + 1))
+    flat = hm3_forest.spread(columns, y.shape[1])
 
     def machine(rows: npt.NDArray[np.int64], X: Values) -> Machine:
         return hm3_forest.machine_of(columns, X, y[rows], cost[rows], others)
