@@ -16,6 +16,8 @@ demo: .venv/base ## Run the main job on embedded data
 PLAIN := tests/inference $(addprefix tests/taxonomy/test_,taxonomy.py reshape.py structure.py)
 # Where the maths is: golden optima everywhere, enumeration and laws in these folders.
 LAWS := $(addprefix tests/,inference kernels labels losses metrics splits taxonomy)
+# What no test imports: it is not compiled.
+UNUSED := '/(tests|pip|mypyc?|plotly/(graph_objs|validators))/'
 PYTEST := $(BIN)/python -m pytest -n auto  # which tests share a process: tests/conftest.py
 
 test: lint ## Check style, types and layers, and run the tests
@@ -49,7 +51,7 @@ layers: .venv/dev
 
 # Python compiles what it imports, in every process anew where it may not write: so beside the rest.
 bytecode: .venv/dev
-	$(BIN)/python -m compileall -qq -x '/tests/' .venv/lib src || true  # some files are no Python
+	$(BIN)/python -m compileall -qq -x $(UNUSED) .venv/lib src || true  # some files are no Python
 
 format: .venv/dev ## Format the sources
 	$(BIN)/ruff check --fix .

@@ -50,12 +50,14 @@ def publish(
     plots: Sequence[str] = (),
     needs: str = "",
     benchmark: str = "",
+    facts: dict[str, Any] | None = None,
 ) -> None:
     """Print the table and write ``results/<name>.json``.
 
     plots : names of pictures in the folder of results
     needs : variables to set before the command, "PEERS_DATA=data", say
     benchmark : what to run, where that is not `name`
+    facts : figures beside the table that others reckon with
     """
     record = {
         "title": title,
@@ -65,6 +67,7 @@ def publish(
         "columns": list(columns),
         "rows": [list(row) for row in rows],
         "plots": list(plots),
+        **({} if facts is None else {"facts": facts}),
     }
     print(title)
     print(as_text(columns, rows))

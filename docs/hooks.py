@@ -1,9 +1,9 @@
 """What the site holds besides ``docs/pages``.
 
-The mathematics, the papers' tables and the pictures stay where they are in ``docs`` and, of those
-tables, in ``studies``; the gallery and the command line come from ``docs/build.py``; pages of the
-reference, the list of sources and the links to it are made here. Nothing is copied into
-``docs/pages``.
+The mathematics, pages made from records and the pictures stay where they are in ``docs``, in
+``studies`` and in ``benchmarks``; the gallery and the command line come from ``docs/build.py``;
+pages of the reference, the list of sources and the links to it are made here. Nothing is copied
+into ``docs/pages``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).resolve().parent
 MADE = Path(os.environ.get("DOCS_MADE", DOCS.parent / "build" / "docs"))  # by docs/build.py
 SOURCES = DOCS / "references.bib"
-TABLES_OF_PAPERS = DOCS / "reproduction.md"
-PICTURES = "../studies/records/pictures"  # of the papers' tables, seen from their page
+BESIDE = (DOCS / "reproduction.md", DOCS / "scale.md")  # pages that are made from records
+PICTURES = ("../studies/records/pictures", "../benchmarks/results")  # theirs, seen from them
 ESTIMATORS = {
     "svm": "One support vector machine per class",
     "logistic": "One logistic regression per class",
@@ -44,10 +44,11 @@ ESTIMATORS = {
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the mathematics, the papers' tables, the pictures, what was made, and the reference."""
-    folders = {DOCS / "maths": "maths/", DOCS / "images": "images/", DOCS / PICTURES: "images/"}
-    for folder, prefix in (folders | {MADE: ""}).items():
-        for path in sorted(folder.rglob("*")):
+    """Add the mathematics, pages made from records, pictures, what was made, and the reference."""
+    folders = {DOCS / "maths": "maths/", DOCS / "images": "images/", MADE: ""}
+    pictures = {DOCS / name: "images/" for name in PICTURES}
+    for folder, prefix in (folders | pictures).items():
+        for path in sorted(folder.rglob("*.svg" if folder in pictures else "*")):
             if path.is_file():
                 _add(
                     files,
@@ -55,7 +56,8 @@ def on_files(files: Files, config: Any) -> Files:
                     prefix + path.relative_to(folder).as_posix(),
                     abs_src_path=str(path),
                 )
-    _add(files, config, TABLES_OF_PAPERS.name, abs_src_path=str(TABLES_OF_PAPERS))
+    for page in BESIDE:
+        _add(files, config, page.name, abs_src_path=str(page))
     for name, text in made_pages().items():
         _add(files, config, name, content=text)
     return files
@@ -70,7 +72,8 @@ def _add(files: Files, config: Any, name: str, **source: str) -> None:
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     """Let every [Key] lead to the list of sources, and names of files of maths to their pages."""
     folder = posixpath.dirname(page.file.src_uri) or "."
-    markdown = markdown.replace(f"]({PICTURES}/", "](images/")
+    for pictures in PICTURES:
+        markdown = markdown.replace(f"]({pictures}/", "](images/")
     maths = posixpath.relpath("maths", folder)
     for name, text in MADE_TEXTS.items():
         if f"<!-- {name} -->" in markdown:

@@ -12,7 +12,7 @@ from typing import Any
 from studies import gopal_bayes
 from studies import gopal_views as views
 from studies.figures_gopal import FIGURES, NAMES
-from studies.gopal_data import CLOSED, NO_INTERCEPT, intercept_of
+from studies.gopal_data import CLOSED, GRAPHS, NO_INTERCEPT, UNGROUNDED, intercept_of
 from studies.gopal_methods import BASELINES, TABLE_II
 from studies.gopal_runs import FOLDS, WHY, run_each_setting, run_published
 from studies.gopal_tests import pairs_of
@@ -40,14 +40,15 @@ def unit_of(collection: str, method: str) -> Unit:
     name = views.unit_name(collection, method)
     grid = tuple(C for C in GRIDS.get(collection, GRID) if HIGHEST.get(method, C) >= C)
     Cs, intercept = SLOW.get(method, grid), intercept_of(collection)
+    graph = UNGROUNDED if collection in GRAPHS and method in ("RR-SVM", "RR-LR") else {}
     paper = FIGURES[NAMES[collection]].get(method)
     run = partial(
         run_published, collection=collection, method=method, Cs=Cs or (1.0,), folds=FOLDS,
-        intercept=intercept, paper=None if paper is None else paper[:2], row=name,
+        intercept=intercept | graph, paper=None if paper is None else paper[:2], row=name,
     )  # fmt: skip
     needs = (collection.removesuffix(CLOSED),)
     by = "macro F1 after the cut" if collection.endswith(CLOSED) else "macro F1"
-    settings = {"Cs": Cs, "folds": FOLDS, "intercept": intercept, "by": by}
+    settings = {"Cs": Cs, "folds": FOLDS, "intercept": intercept, "by": by, **graph}
     return Unit(name, needs, run, settings)
 
 

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from linnaeus import Taxonomy
+from linnaeus.errors import UserError
 from linnaeus.io import Collection, read_collection
 from linnaeus.text import TfidfVectorizer
 
@@ -29,6 +30,9 @@ INTERCEPTS = {"ImCLEF07A": {"intercept_scaling": 10.0}}  # else none, as in the 
 COUNTS = (  # of words, not weighted yet
     "lshtc-small-val", "lshtc-small", "dmoz-2010", "dmoz-2011", "dmoz-2012", "swiki-2011", "lwiki",
 )  # fmt: skip
+
+GRAPHS = ("lwiki",)  # whose categories are related without a hierarchy
+UNGROUNDED = {"root": "free"}  # the paper's regulariser on a graph: edges alone
 
 
 class Problem(NamedTuple):
@@ -58,6 +62,8 @@ def load(root: Path, name: str) -> Problem:
     """A collection in a folder of collections, by its name."""
     data = read_collection(root / name.removesuffix(CLOSED), **FILES.get(name, {}))
     tax = data.taxonomy
+    if name in GRAPHS and not tax.is_graph:
+        raise UserError(f"{name} is not a graph. Import it again, with --graph.")
     X, X_test = features(data)
     own = [tax.decode(tax.most_specific(data.Y(part))) for part in ("train", "test")]
     if all(len(row) == 1 for row in own[0]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from studies.figures_gopal import FIGURES, NAMES
 from studies.gopal import PROTOCOL, unit_of
-from studies.gopal_data import CLOSED
+from studies.gopal_data import CLOSED, GRAPHS
 from studies.tables import Table
 
 FORMATS = {  # folder -> the format of linnaeus import
@@ -18,6 +18,7 @@ FORMATS = {  # folder -> the format of linnaeus import
 _CASES = [(folder, method) for folder in FORMATS for method in FIGURES[NAMES[folder]]]
 _COMMANDS = "; ".join(
     f"linnaeus import {form} COPY -o DIR/{folder.removesuffix(CLOSED)}"
+    f"{' --graph' if folder in GRAPHS else ''}"
     for folder, form in FORMATS.items()
 )
 

@@ -79,8 +79,15 @@ def pytest_runtest_teardown(item, nextitem):
         gc.freeze()
 
 
-def pytest_collection_finish():
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Ten thousand tests are made, and no garbage: looking for it took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,7 @@ import linnaeus
 from linnaeus import Taxonomy, compiled, compiler
 from linnaeus.cli import output
 from linnaeus.taxonomy import closure_fast
+from marks import slow
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs the compiler")
 PACKAGE = Path(linnaeus.__file__).parent
@@ -123,7 +124,7 @@ def test_another_setting_of_the_compiler_has_a_folder_of_its_own(package, tmp_pa
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
-@pytest.mark.parametrize("cache", ["/dev/null/loops", "/proc/loops", None])
+@pytest.mark.parametrize("cache", [slow("/dev/null/loops"), slow("/proc/loops"), None])
 def test_without_a_place_to_write_to_loops_are_compiled_in_memory(package, cache):
     answer, err = run(package, cache, HOME="/nonexistent", XDG_CACHE_HOME="")
     assert answer == [3.0, 2, 0, []] and err == ""
@@ -383,7 +384,7 @@ def test_small_work_is_not_compiled_and_gives_the_same():
         dag = Taxonomy.from_edges(edges).dag
         work = np.full(301, -1, dtype=np.int32), np.empty(301, dtype=np.int32)
         ptr, depth = np.zeros(302, dtype=np.int64), np.empty(301, dtype=np.int32)
-        n_steps = compiled.SMALL + 1 if made else 1
+        n_steps = closure_fast.SMALL + 1 if made else 1
         closure_fast.longest_depth(n_steps, dag.parent_ptr, dag.parents, depth)
         none = np.empty(0, dtype=np.int32)
         closure_fast.list_ancestors(n_steps, starts, dag.parent_ptr, dag.parents, *work, ptr, none)

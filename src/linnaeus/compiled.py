@@ -46,7 +46,6 @@ PREFIX, SUFFIX = "loops-", ".loop"
 DAY = 86_400.0
 KEPT_DAYS = 30  # a folder that nobody has used for so long is removed
 OPTIONS = {"nogil": True, "no_cfunc_wrapper": True}  # the interpreter's lock is free meanwhile
-SMALL = 10_000  # steps that the interpreter makes in less time than the compiler needs
 SETTINGS = (  # of Numba: what changes the code that it makes
     "BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
     "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML",
@@ -96,26 +95,15 @@ def _compiled(function: Any, kind: str, **options: Any) -> Any:
     return made
 
 
+def read_only(array: Any) -> Any:
+    """A view that nobody writes to, so that a loop has one signature for memory and for files."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def _refuse(name: str, *_: Any, **__: Any) -> None:
     raise TypeError(f"{name} is a part of other loops; call its `py_func`, or mark it as a loop.")
-
-
-class whole:
-    """Mark a loop over whole numbers, which calls no other: small work is left to the interpreter.
-
-    Its first argument is about how many steps there are; the result is the same. So Numba, which
-    takes most of a second to import, is loaded for large work only.
-    """
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
-        self.made: Any = None
-
-    def __call__(self, n_steps: int, *arguments: Any) -> Any:
-        if self.made is None and n_steps <= SMALL:
-            return self.function(*arguments)
-        self.made = self.made or loop(self.function)
-        return self.made(*arguments)
 
 
 @cache

@@ -1,16 +1,13 @@
-"""What the library raises when the input, not the program, is at fault, and what it notes.
+"""What the library raises when the input, not the program, is at fault.
 
 Every message names the thing, the value and the remedy. Front ends catch `UserError` once:
-exit code 1 on the command line, status 400 over HTTP. Notes are sentences about how an input was
-understood where it could have been meant otherwise.
+exit code 1 on the command line, status 400 over HTTP.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -101,33 +98,3 @@ class MissingExtraError(UserError, ImportError):
             f"{feature} needs the package {package!r}, which is not installed. "
             f'Install it with: pip install "linnaeus[{extra}]"'
         )
-
-
-class Notes:
-    """How an input was understood: guesses, which a user should hear of, and plain facts."""
-
-    def __init__(self) -> None:
-        self.guesses: list[str] = []
-        self.facts: list[str] = []
-
-
-_heard: ContextVar[Notes | None] = ContextVar("heard", default=None)
-
-
-def note(sentence: str, guess: bool = True) -> None:
-    """Say how an input was understood, to whoever listens (`noted`), once."""
-    heard = _heard.get()
-    kept = [] if heard is None else heard.guesses if guess else heard.facts
-    if sentence not in kept:
-        kept.append(sentence)
-
-
-@contextmanager
-def noted() -> Iterator[Notes]:
-    """The notes said within the block."""
-    heard = Notes()
-    token = _heard.set(heard)
-    try:
-        yield heard
-    finally:
-        _heard.reset(token)

@@ -9,11 +9,14 @@ depends on other parameters, or on the data, is checked where it is used.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -21,6 +24,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from linnaeus.errors import UserError, nearest, shorten
+from linnaeus.execution import CHECKPOINT, Checkpoint, Stopped, checkpointing, engine
+from linnaeus.execution.memory import is_size
 from linnaeus.labels import parse, read_paths
 from linnaeus.taxonomy.taxonomy import Taxonomy
 from linnaeus.watching import FIT, WATCH
@@ -83,17 +88,21 @@ def limits_of(kind: type) -> Mapping[str, Limit]:
     return ChainMap(*(vars(base).get("limits", {}) for base in kind.__mro__))
 
 
-def check_parameters(estimator: Any) -> None:
-    """Refuse an estimator with a parameter outside of its limits."""
-    for name, limit in _limits_in_order(type(estimator)):  # type: ignore[arg-type]
-        limit.check(name, getattr(estimator, name))
+def check_values(kind: type, values: Mapping[str, Any]) -> None:
+    """Refuse values of an estimator's parameters that are outside of its limits.
+
+    kind : its class;  values : by name; what is left out, or as the constructor has it, is right
+    """
+    for name, limit, default in _limits_in_order(kind):
+        if values.get(name, default) is not default:
+            limit.check(name, values[name])
 
 
 @functools.cache
-def _limits_in_order(kind: type) -> list[tuple[str, Limit]]:
-    """The limits of the parameters that a constructor has."""
-    limits = limits_of(kind)
-    return [(name, limits[name]) for name in kind._get_param_names() if name in limits]  # type: ignore[attr-defined]
+def _limits_in_order(kind: type) -> list[tuple[str, Limit, Any]]:
+    """The limits of the parameters that a constructor has, with their defaults."""
+    limits, takes = limits_of(kind), inspect.signature(kind).parameters
+    return [(name, limits[name], takes[name].default) for name in sorted(takes) if name in limits]
 
 
 def fitting(method: Method[P, T]) -> Method[P, T]:
@@ -101,17 +110,35 @@ def fitting(method: Method[P, T]) -> Method[P, T]:
 
     @functools.wraps(method)
     def run(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
-        check_parameters(self)
+        check_values(type(self), vars(self))
+        named = any(getattr(self, name, None) is not None for name in ("backend", "checkpoint"))
         watch = WATCH.get()
         if watch is None or FIT.get() is not None:  # nobody watches, or sees the fit around this
-            return method(self, *args, **kwargs)
-        with watch.fit(type(self).__name__) as fit:
+            with _placed(self) if named else nullcontext():
+                return method(self, *args, **kwargs)
+        with watch.fit(type(self).__name__) as fit, _placed(self) if named else nullcontext():
             done = method(self, *args, **kwargs)
         if fit.asked:
+            if (kept := CHECKPOINT.get()) is not None:
+                raise Stopped(kept.folder)
             warnings.warn(_interrupted(self, fit.stopped), ConvergenceWarning, stacklevel=2)
         return done
 
     return cast("Method[P, T]", run)
+
+
+@contextmanager
+def _placed(estimator: Any) -> Iterator[None]:
+    """Where a fit runs and what it keeps, as its parameters say."""
+    folder = getattr(estimator, "checkpoint", None)
+    if folder is None or CHECKPOINT.get() is not None:
+        with engine(getattr(estimator, "backend", None)):
+            yield
+        return
+    checkpoint = Checkpoint(folder)
+    with engine(estimator.backend), checkpointing(checkpoint):
+        yield
+    checkpoint.clean()
 
 
 def _interrupted(estimator: Any, stopped: bool) -> str:
@@ -191,6 +218,8 @@ POSITIVE = number("a positive number", lambda v: v > 0)
 NOT_NEGATIVE = number("a number of 0 or more", lambda v: v >= 0)
 SHARE = number("a number between 0 and 1", lambda v: 0 < v < 1)
 COUNT = whole(1)
+PATH = thing("a folder", lambda v: isinstance(v, str | PathLike) and str(v) != "")
+MEMORY = thing("a size such as '8G' or a number of bytes", is_size)
 JOBS = COUNT | thing("-1 for all cores", lambda v: _is(v, Integral) and v == -1) | NONE
 SEED = thing("a whole number from 0 to 2**32 - 1", _is_seed) | NONE
 FLOAT_TYPE = thing("'float32', 'float64'", lambda v: v is not None and _is_float_type(v)) | NONE

@@ -12,8 +12,8 @@ from linnaeus import Taxonomy
 from linnaeus.cli import options
 from linnaeus.cli.main import app
 from linnaeus.decisions import RULES
+from linnaeus.model import methods as early
 from linnaeus.model.methods import METHODS, class_of
-from linnaeus.workflow import arguments as early
 
 DIAMOND = [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")]
 

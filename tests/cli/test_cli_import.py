@@ -105,6 +105,54 @@ def test_options_and_json(source, tmp_path, run):
     assert read_collection(out).train.texts == ["t"]
 
 
+def write_graph(folder):
+    """Rows of 4 classes in a ring of 6 categories, one of the classes without links."""
+    (folder / "cat_hier.txt").write_text("11 1\n11 2\n12 3\n11 12\n12 11\n3 1\n4 4\n")
+    rng = np.random.default_rng(0)
+    for part, n in (("train", 8), ("test", 3)):
+        rows = []
+        for leaf in np.repeat([1, 2, 3, 4], n):
+            words = rng.integers(0, 2, 8) + 3 * (np.arange(8) // 2 == leaf - 1)
+            pairs = " ".join(f"{j}:{k}" for j, k in enumerate(words, 1) if k)
+            rows.append(f"{leaf} {pairs}\n")
+        (folder / f"{part}.txt").write_text("".join(rows))
+
+
+@pytest.mark.parametrize("method", ["rr-svm", "rr-lr"])
+def test_a_graph_is_imported_and_learned(method, source, tmp_path, linnaeus):
+    write_graph(source)
+    out, model = tmp_path / "graph", tmp_path / "model"
+    code, text, err = linnaeus("import", "lshtc", source, "-o", out, "--graph")
+    assert code == 0 and "graph: 6 nodes, 0 edges, 5 related links" in text
+    assert "1 edges from a node to itself and 1 between nodes that are linked already" in err
+    assert err.count("left out") == 1  # though there are two parts
+    back = read_collection(out)
+    assert back.taxonomy == read_lshtc(source, graph=True).taxonomy and back.taxonomy.is_graph
+    code, text, err = linnaeus("train", out, "-o", model, "--method", method, "-p", "root=free")
+    assert code == 0, err
+    assert "4 classes in a graph of 6 nodes" in text
+    code, text, err = linnaeus("evaluate", model, out, "--json")
+    found = json.loads(text)
+    assert code == 0 and found["classes"] == 4 and found["macro_f1"] > 0.8
+    code, text, err = linnaeus("check", out, "--json")
+    assert code == 0 and "unused_label" not in text  # what no row carries is an inner node
+
+
+def test_a_graph_is_refused_where_there_is_none(source, tmp_path, linnaeus):
+    write_graph(source)
+    out = tmp_path / "new"
+    code, _, err = linnaeus("import", "wipo", source, "-o", out, "--graph")
+    assert code == 1 and "The format 'wipo' takes" in err and "not 'graph'" in err
+    code, _, err = linnaeus("import", "lshtc", source, "-o", out)
+    assert code == 1 and "cycle" in err and "give --graph" in err
+    code, _, err = linnaeus("import", "lshtc", source, "-o", out, "--graph", "-p", "cycles=break")
+    assert code == 1 and "-p cycles=break has no meaning with --graph" in err
+    (source / "cat_hier.txt").write_text("11 1\n12\n")
+    code, _, err = linnaeus("import", "lshtc", source, "-o", out, "--graph")
+    assert code == 1 and "cat_hier.txt, line 2: found 1 column in '12'" in err
+    assert not out.exists()
+
+
 def test_notes_go_to_standard_error(source, tmp_path, run):
     lshtc(source)
     (source / "train.txt").write_text("".join(f"2,{n} 1:1\n" for n in range(10, 17)))

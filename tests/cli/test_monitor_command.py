@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from linnaeus import load
 from linnaeus.io import Part, write_svm
-from linnaeus.metrics.shift import Share, distance, share_p
 from linnaeus.model import train
 from linnaeus.model.profile import training_profile
+from linnaeus.model.shift import Share, distance, share_p
 from linnaeus.text import TfidfVectorizer
 from small_data import COLUMNS, TREE, WORDS, stories, table, write_csv, write_jsonl
 

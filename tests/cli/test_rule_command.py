@@ -1,6 +1,7 @@
 """``linnaeus rule``: rules are listed and changed; nothing is trained again."""
 
 import json
+import shutil
 
 import pytest
 
@@ -10,11 +11,19 @@ from linnaeus.model import train
 from small_data import TREE, stories, write_folder
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder of data, and two models."""
+    top = tmp_path_factory.mktemp("rule")
+    write_folder(top / "data")
+    train(stories(), TREE, "svm").save(top / "model")
+    train(stories(several=False), TREE).save(top / "one")
+    return top
+
+
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    write_folder(tmp_path / "data")
-    train(stories(), TREE, "svm").save(tmp_path / "model")
-    train(stories(several=False), TREE).save(tmp_path / "one")
+def place(trained, tmp_path, monkeypatch):
+    shutil.copytree(trained, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -100,7 +100,12 @@ def test_import(answer, tmp_path):
     (source / "cat_hier.txt").write_text("1 2\n1 3\n")
     (source / "train.txt").write_text("2 1:0.1 5:2\n3 2:1\n")
     (source / "test.txt").write_text("2 9:1\n")
-    check("import", answer("import", "lshtc", source, "-o", tmp_path / "folder"))
+    done = answer("import", "lshtc", source, "-o", tmp_path / "folder")
+    check("import", done)
+    assert (done["edges"], done["related"]) == (2, 0)
+    done = answer("import", "lshtc", source, "-o", tmp_path / "graph", "--graph")
+    check("import", done)
+    assert (done["edges"], done["related"]) == (0, 2)
 
 
 def test_a_wrong_value_does_not_fit():

@@ -87,14 +87,15 @@ def test_options_reach_the_model(linnaeus, tmp_path):
 
 
 def test_a_file_beside_its_taxonomy_and_a_table(linnaeus, tmp_path):
-    assert linnaeus("train", "several/train.jsonl", "-o", tmp_path / "a")[0] == 0
+    quick = ("-m", "svm")
+    assert linnaeus("train", "several/train.jsonl", "-o", tmp_path / "a", *quick)[0] == 0
     moved = tmp_path / "rows.jsonl"
     write_jsonl(stories(), moved)
     given = ("--taxonomy", "several/taxonomy.tsv")
-    code, _, err = linnaeus("train", moved, "-o", tmp_path / "b", *given)
+    code, _, err = linnaeus("train", moved, "-o", tmp_path / "b", *given, *quick)
     assert code == 0, err
     assert load(tmp_path / "a").predict(["purr"]) == load(tmp_path / "b").predict(["purr"])
-    assert linnaeus("train", "table", "-o", tmp_path / "c")[0] == 0
+    assert linnaeus("train", "table", "-o", tmp_path / "c", *quick)[0] == 0
 
 
 @pytest.mark.slow
@@ -178,7 +179,7 @@ def test_a_target_is_refused_before_any_work(linnaeus, monkeypatch, target, mess
     def read(*_, **__):
         raise AssertionError("the data were read")
 
-    monkeypatch.setattr("linnaeus.workflow.training.read_parts", read)
+    monkeypatch.setattr("linnaeus.io.read_parts", read)
     code, _, err = linnaeus("train", "several", "-o", target)
     assert code == 1 and message in " ".join(err.split())
 
@@ -191,7 +192,7 @@ def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    for place in ("linnaeus.FlatSVM.fit", "linnaeus.storage.arrays.write"):
+    for place in ("linnaeus.FlatSVM.fit", "linnaeus.arrays.write"):
         with monkeypatch.context() as patch:
             patch.setattr(place, interrupt)
             code, out, err = linnaeus("train", "several", "-o", target, "-m", "svm", "-p", "C=5")
@@ -204,7 +205,7 @@ def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
 def test_the_same_command_writes_the_same_files(linnaeus, tmp_path, data):
     made = []
     for target in (tmp_path / "one", tmp_path / "two"):
-        assert linnaeus("train", data, "-o", target, "--seed", "3")[0] == 0
+        assert linnaeus("train", data, "-o", target, "--seed", "3", "-m", "svm")[0] == 0
         made.append({file.name: file.read_bytes() for file in target.iterdir()})
     told = [json.loads(files.pop("made.json")) for files in made]
     assert made[0] == made[1]

@@ -170,6 +170,10 @@ def fitted(name):
                 more = clone(model).fit(X, y)
                 more.partial_fit(X, y, only=[model.coef_names_.tolist()[0]])
             yield more, sizes | known | {"n_samples": 2 * len(ROWS)}
+    if name == "RecursiveSVM":  # whose weights may be in parts
+        model = clone(model)
+        model.memory = 1
+        yield model.fit(ROWS, LABELS), sizes | known
 
 
 def of_kind(value, kind, sizes):

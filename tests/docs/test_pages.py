@@ -45,7 +45,7 @@ def load(name):
 
 build, hooks, docstrings = load("build"), load("hooks"), load("docstrings")
 pictures = load("pictures")
-measured, walk = load("measured"), load("walk")
+measured, scale, walk = load("measured"), load("scale"), load("walk")
 
 
 def page_name(path):
@@ -207,7 +207,7 @@ def test_sources_that_are_named_exist():
 
 
 def test_internal_links_resolve():
-    made = {*hooks.made_pages(), "commands.md", "gallery/index.md", "reproduction.md"}
+    made = {*hooks.made_pages(), "commands.md", "gallery/index.md", "reproduction.md", "scale.md"}
     made |= {f"gallery/{example.name}.md" for example in build.examples()}
     made |= {f"maths/{path.name}" for path in (DOCS / "maths").glob("*.md")}
     known = made | {page_name(path) for path in PAGES}
@@ -268,13 +268,13 @@ def searched(page, profile):
 def test_navigation_names_pages_that_exist_and_all_written_ones():
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     named = {*re.findall(r"([\w/-]+\.md)$", text[text.index("\nnav:") :], re.MULTILINE)}
-    made = {"commands.md", "gallery/index.md", "reproduction.md", *hooks.made_pages()}
+    made = {"commands.md", "gallery/index.md", "reproduction.md", "scale.md", *hooks.made_pages()}
     written = {page_name(path) for path in PAGES}
     assert written <= named <= written | made
 
 
 @pytest.mark.parametrize(
-    "module", [build, build.command_page, hooks, docstrings, measured, pictures, walk]
+    "module", [build, build.command_page, hooks, docstrings, measured, pictures, scale, walk]
 )
 def test_examples_in_the_docstrings_of_the_builder(module):
     assert doctest.testmod(module, optionflags=FLAGS).failed == 0

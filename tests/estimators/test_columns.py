@@ -15,6 +15,7 @@ from sklearn.model_selection import cross_val_score
 import linnaeus
 from linnaeus import FlatLogistic, FlatSVM, Taxonomy, TopDown
 from linnaeus.errors import UserError
+from marks import slow
 
 TAX = Taxonomy.from_edges([("z", "q"), ("z", "bb"), ("y", "c"), ("y", "a"), ("y", "d"), ("d", "e")])
 SEEN = ["a", "bb", "c", "d", "q"]  # "e" has no rows; "d" has labels of its own
@@ -140,7 +141,7 @@ def assert_alike(found, expected, at_least):
 
 
 @every
-@pytest.mark.parametrize("what", ["tree", "flat"])
+@pytest.mark.parametrize("what", ["tree", slow("flat")])
 def test_every_scorer_for_one_label_per_row(fitted, name, what):
     model = fitted(name, what)
     assert list(model.classes_) == SEEN

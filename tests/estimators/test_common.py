@@ -20,7 +20,9 @@ ESTIMATORS = [
 OVER_NODES = ("GraphM3", "HM3", "HierarchicalRLS")  # their classes are all nodes
 SAMPLERS = {"CorrelatedMNL": {"n_burn_in": 60, "n_samples": 60}}  # few draws: laws, no numbers
 # Conventions are kept from the first rounds on; random labels would take thousands.
-ROUNDS = SAMPLERS | {name: {"max_iter": 20} for name in ("GraphM3", "HM3")}
+ROUNDS = {name: {"max_iter": 20} for name in ("GraphM3", "HM3")}
+ROUNDS["CorrelatedMNL"] = {"n_burn_in": 20, "n_samples": 20, "n_chains": 1}
+ROUNDS["HBLR"] = {"max_iter": 5}
 ROUNDS["RecursiveSVM"] = {"max_iter": 3}
 DRAWS = "rounding of sums in another order makes other draws; see test_corrmnl_estimator"
 pytestmark = pytest.mark.filterwarnings("ignore:The chains of CorrelatedMNL")
@@ -79,11 +81,12 @@ TAX = Taxonomy.from_edges(
 def data():
     rng = np.random.default_rng(0)
     centre = rng.normal(size=(5, 12)) * 2
-    label = rng.integers(0, 5, size=120)
-    X = centre[label] + rng.normal(size=(120, 12))
+    label = rng.integers(0, 5, size=60)
+    X = centre[label] + rng.normal(size=(60, 12))
     return X, np.array(TAX.leaves)[label]
 
 
+@pytest.mark.slow  # on little data: test_odd_inputs
 def test_sparse_equals_dense(estimator, data):
     X, y = data
     dense = estimator(TAX, random_state=0).fit(X, y)
@@ -93,6 +96,7 @@ def test_sparse_equals_dense(estimator, data):
     )
 
 
+@pytest.mark.slow  # on little data: test_odd_inputs
 def test_refitting_repeats_bit_for_bit_for_any_number_of_threads(estimator, data):
     X, y = data
     once = estimator(TAX, random_state=7).fit(X, y).decision_function(X)
@@ -106,7 +110,7 @@ def test_refitting_repeats_bit_for_bit_for_any_number_of_threads(estimator, data
 def test_predictions_come_in_the_form_that_was_taught(estimator, data):
     X, y = data
     names = estimator(TAX, random_state=0).fit(X, y).predict(X)
-    assert names.shape == (120,) and set(names) <= set(TAX.leaves)
+    assert names.shape == (60,) and set(names) <= set(TAX.leaves)
     assert np.mean(names == y) > 0.8
     model = estimator(TAX, random_state=0)
     tags = model.__sklearn_tags__()
@@ -127,10 +131,10 @@ def test_a_leaf_without_examples_is_trained_but_not_shown(estimator, data):
     kept = y != "b3"
     model = estimator(TAX, random_state=0).fit(X[kept], y[kept])
     assert list(model.classes_) == ["a1", "a2", "b1", "b2"]
-    assert model.decision_function(X).shape == (120, 4)
-    assert model.node_scores(X).shape == (120, len(TAX))
+    assert model.decision_function(X).shape == (60, 4)
+    assert model.node_scores(X).shape == (60, len(TAX))
     names = TAX.nodes if estimator.over_nodes else TAX.leaves
-    assert model.class_scores(X).shape == (120, len(names))
+    assert model.class_scores(X).shape == (60, len(names))
     assert "b3" in str(model.coef_names_)
     assert set(model.predict(X)) == set(model.classes_)
 
@@ -142,7 +146,7 @@ def test_it_tunes_and_pipes(estimator, data):
     name = estimator.number
     values = {"max_iter": [5, 20], "tol": [1e-2, 1e-4]}.get(name, [0.1, 1.0])
     grid = {name: values}
-    search = GridSearchCV(pipe, {f"{step}__{k}": v for k, v in grid.items()}, cv=3).fit(X, y)
+    search = GridSearchCV(pipe, {f"{step}__{k}": v for k, v in grid.items()}, cv=2).fit(X, y)
     assert search.best_score_ > 0.7
 
 
@@ -183,6 +187,7 @@ def test_unknown_labels_and_odd_parameters_are_refused(estimator, data):
         estimator("tree").fit(X, y)
 
 
+@pytest.mark.slow  # on little data: test_odd_inputs
 def test_sample_weights(estimator, data):
     """At a tight tolerance a weight is a number of repetitions."""
     if estimator.learns_by_mistakes:
@@ -190,8 +195,8 @@ def test_sample_weights(estimator, data):
     if estimator.samples:
         pytest.skip(DRAWS)
     X, y = data
-    weight = np.random.default_rng(1).integers(0, 3, size=120)
-    again = np.repeat(np.arange(120), weight)
+    weight = np.random.default_rng(1).integers(0, 3, size=60)
+    again = np.repeat(np.arange(60), weight)
     tight = {"random_state": 0, "tol": 1e-10, "max_iter": 1000}
     a = estimator(TAX, **tight).fit(X, y, sample_weight=weight)
     b = estimator(TAX, **tight).fit(X[again], y[again])

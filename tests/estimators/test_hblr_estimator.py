@@ -1,5 +1,7 @@
 """HBLR as users see it: golden problems, uncertainty, priors, odd trees."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,8 +28,11 @@ def data():
     return X, np.array(TAX.leaves)[label]
 
 
-def cases(golden_file):
-    return golden_file("recursive_and_bayes")["hblr"]
+@pytest.fixture(scope="module")
+def solved(golden_file):
+    """The golden problems by their numbers, with taxonomies and models; each is fitted once."""
+    cases = golden_file("recursive_and_bayes")["hblr"]
+    return cache(lambda k: (cases[k], *fitted(cases[k])))
 
 
 def fitted(case):
@@ -44,9 +49,8 @@ def fitted(case):
 
 
 @pytest.mark.parametrize("k", range(6))
-def test_golden(golden_file, k):
-    case = cases(golden_file)[k]
-    tax, model = fitted(case)
+def test_golden(solved, k):
+    case, tax, model = solved(k)
     order = tax.numbers(list(range(len(tax))))  # rows of the file are in the order of names
     np.testing.assert_allclose(model.mu_[order], case["mu"], atol=1e-4)
     np.testing.assert_allclose(model.variance_[order], case["Psi_diag"], atol=1e-4)
@@ -62,9 +66,8 @@ def test_golden(golden_file, k):
 
 
 @pytest.mark.parametrize("k", range(6))
-def test_golden_probabilities(golden_file, k):
-    case = cases(golden_file)[k]
-    _, model = fitted(case)
+def test_golden_probabilities(solved, k):
+    case, _, model = solved(k)
     want, X = case["predict"], np.array(case["predict"]["X"])
     order = [list(model.classes_).index(leaf) for leaf in case["leaves"]]
     for method, key, atol in (("plugin", "plugin", 1e-4), ("probit", "probit", 1e-4),

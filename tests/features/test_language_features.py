@@ -94,7 +94,7 @@ def no_libraries(monkeypatch):
     """As on a machine where no library is installed that finds words."""
     for name in SEGMENTERS:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setattr("linnaeus.model.languages.installed_segmenter", lambda code: None)
+    monkeypatch.setattr("linnaeus.text.choosing.installed_segmenter", lambda code: None)
 
 
 @pytest.mark.parametrize("language", UNSPACED)
@@ -164,7 +164,7 @@ def test_a_few_texts_without_blanks_are_no_sequences():
 
 
 def test_an_installed_library_is_taken_and_named(monkeypatch):
-    monkeypatch.setattr("linnaeus.model.languages.installed_segmenter", {"zh": "jieba"}.get)
+    monkeypatch.setattr("linnaeus.text.choosing.installed_segmenter", {"zh": "jieba"}.get)
     texts, y = sentences(CHINESE, "", 20)
     choice = choose_features(part_of(texts, y))
     assert choice.why == "the texts are mostly Chinese: words found by jieba"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from linnaeus import Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.io import read_collection, read_lshtc
+from linnaeus.io import read_collection, read_lshtc, write_collection
 from linnaeus.io.originals.cycles import without_cycles
 
 HIERARCHY = "1 2\n1 3\n3 4\n3 5\n"
@@ -126,6 +126,66 @@ def test_breaking_cycles_leaves_a_taxonomy_and_removes_no_edge_of_one(edges):
     for edge in removed:  # each of them closes a cycle among those that stay
         with pytest.raises(UserError):
             Taxonomy.from_edges([*kept, edge])
+
+
+def test_cycles_are_refused_with_the_ways_out(folder):
+    with pytest.raises(UserError, match="has a cycle.*pass graph=True; to remove") as caught:
+        read_lshtc(folder("1 2\n2 3\n3 1\n", train="3 1:1\n"))
+    assert "cat_hier.txt: The taxonomy has a cycle" in caught.value.shell
+    assert "give --graph; to remove some edges -p cycles=break" in caught.value.shell
+
+
+def test_a_graph_keeps_its_cycles(folder):
+    at = folder("1 2\n2 3\n3 2\n3 4\n4 1\n5 5\n1 2\n", train="4 1:1\n2, 5 2:1\n", test="3 1:1\n")
+    data = read_lshtc(at, graph=True)
+    tax = data.taxonomy
+    assert tax.is_graph and tax.edges == () and tax.nodes == ("1", "2", "3", "4", "5")
+    assert tax.related == (("1", "2"), ("1", "4"), ("2", "3"), ("3", "4"))  # 5 has no link
+    note = (
+        f"{at / 'cat_hier.txt'}: 1 edges from a node to itself and 2 between nodes that are linked "
+        f"already were left out."
+    )
+    assert (data.train.skipped, data.test.skipped) == ((note,), ())
+    assert data.train.labels == [["4"], ["2", "5"]]
+
+
+@pytest.mark.parametrize("options", [{"graph": True}, {"cycles": "break"}, {}])
+def test_a_bad_line_of_the_hierarchy_is_named(folder, options):
+    at = folder("1 2\n\n7\n", train="2 1:1\n")
+    with pytest.raises(
+        UserError, match=r"cat_hier.txt, line 3: found 1 column in '7'. Write a par"
+    ):
+        read_lshtc(at, **options)
+    with pytest.raises(UserError, match=r"cat_hier.txt: there is no node in the file"):
+        read_lshtc(folder("\n", train="2 1:1\n"), **options)
+
+
+def test_a_graph_is_asked_for_clearly(folder):
+    at = folder(train="4 1:1\n")
+    with pytest.raises(UserError, match="cycles='break' has no meaning with graph=True") as caught:
+        read_lshtc(at, graph=True, cycles="break")
+    assert "-p cycles=break has no meaning with --graph" in caught.value.shell
+    with pytest.raises(UserError, match="graph is 'yes'. Use True or False"):
+        read_lshtc(at, graph="yes")
+
+
+IDS = st.sampled_from(["1", "2", "03", "40", "5"])
+
+
+@given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=12))
+def test_a_graph_comes_back_from_its_folder(tmp_path_factory, edges):
+    """Whatever the edges: cycles, loops, repeats, nodes without links, no links at all."""
+    at = tmp_path_factory.mktemp("graph")
+    (at / "cat_hier.txt").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    (at / "train.txt").write_text(f"{edges[0][1]} 1:1\n")
+    data = read_lshtc(at, graph=True)
+    links = {frozenset(edge) for edge in edges if edge[0] != edge[1]}
+    assert {frozenset(link) for link in data.taxonomy.related} == links
+    assert set(data.taxonomy.nodes) == {v for edge in edges for v in edge}
+    (at / "new").mkdir()
+    write_collection(data, at / "new", compress=False)
+    back = read_collection(at / "new")
+    assert back.taxonomy == data.taxonomy and back.train.labels == data.train.labels
 
 
 def test_what_is_missing_is_named(folder, tmp_path):

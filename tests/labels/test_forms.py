@@ -266,15 +266,28 @@ def same(a, b):
         np.testing.assert_allclose(np.asarray(a, float), np.asarray(b, float), rtol=1e-12)
 
 
-LONG = {"label_set_study", "choose_rule", "cross_validate_ranking", "SCut", "ClosedArgmax"}
+LONG = {
+    "label_set_study", "choose_rule", "cross_validate_ranking", "SCut", "ClosedArgmax",
+    "InstanceCut.fit_scores", "evaluate scores", "fit_rule",
+}  # fmt: skip
 KNOW_NAMES_ONLY = {"learn_taxonomy", "confusion_counts"}  # no hierarchy, and no leaves
 
 
 @pytest.mark.parametrize("consumer", [*CONSUMERS, *ALONE])
 def test_every_form_means_the_same_to_every_consumer(consumer):
+    check_forms(consumer, KINDS if consumer in LONG else FORMS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("consumer", sorted(LONG))
+def test_every_form_means_the_same_to_what_takes_long(consumer):
+    check_forms(consumer, FORMS)
+
+
+def check_forms(consumer, forms):
     call = {**CONSUMERS, **ALONE}[consumer]
     one, several = (answer(call, sp.csr_array(bits(rows))) for rows in (ONE, SEVERAL))
-    for form in KINDS if consumer in LONG else FORMS:
+    for form in forms:
         path_like = any(word in form for word in ("path", "padded", "levels", "codes"))
         if consumer in KNOW_NAMES_ONLY and (path_like or form in ("leaves", "sparse leaves")):
             continue

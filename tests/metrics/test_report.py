@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from linnaeus import Taxonomy, metrics
 from linnaeus.errors import MissingExtraError, UserError
-from linnaeus.metrics import evaluate
+from linnaeus.metrics import counts, evaluate
 from strategies import edge_lists
 
 
@@ -74,6 +74,21 @@ def test_inner_nodes_with_labels_of_their_own_are_classes(tax):
     assert closed["rows_not_closed"] == closed["predictions_not_closed"] == 0
     for name in ("micro_f1", "macro_f1", "hierarchical_f1"):
         assert closed[name] == report[name]
+
+
+def test_in_a_graph_nodes_with_labels_are_classes():
+    graph = Taxonomy.from_edges([], related=[("a", "x"), ("b", "x"), ("x", "y"), ("y", "c")])
+    true, pred = [["a"], ["b"], ["b"]], [["a"], ["b"], ["c"]]
+    report = evaluate(true, pred, graph)
+    assert report["classes"] == 3 and report["micro_f1"] == pytest.approx(2 / 3)
+    assert report["macro_f1"] == pytest.approx((1 + 2 / 3 + 0) / 3)
+    assert metrics.macro_f1(true, pred, graph) == pytest.approx(report["macro_f1"])
+    truth = counts.Truth.of(graph, graph.encode(true))
+    measured = counts.measure(graph, truth.counts(graph.encode(pred)))
+    assert measured["macro_f1"] == pytest.approx(report["macro_f1"])
+    assert measured["micro_f1"] == pytest.approx(2 / 3)
+    known = evaluate(true, pred, graph, train_counts={"a": 1, "b": 2, "c": 1, "y": 4})
+    assert known["classes"] == 4 and known["macro_f1"] == pytest.approx((1 + 2 / 3) / 4)
 
 
 def test_levels_hold_micro_and_macro_values(tax):

@@ -121,6 +121,15 @@ def recursive():
     return _all_fitted(made, X, Y)
 
 
+def recursive_parts():
+    """Weights in parts, as where memory does not hold whole ones."""
+    model = linnaeus.RecursiveSVM(TAX, random_state=0)
+    model._limit = 1
+    model.fit(X, Y)
+    del model._limit
+    return model, X[:5]
+
+
 def markov():
     made = {
         "hm3": linnaeus.HM3(TAX, random_state=0),
@@ -339,9 +348,9 @@ def command(folder):
 MODELS = {
     function.__name__.replace("_", "-"): function
     for function in (
-        linear, forms, top_down, recursive, markov, ranking, online, bayes, batches,
-        kernel_machines, kernel_functions, rules, vectorizers, tables, pipelines, text_pipelines,
-        single, plain, model_words, model_table, model_sequences, model_decides,
+        linear, forms, top_down, recursive, recursive_parts, markov, ranking, online, bayes,
+        batches, kernel_machines, kernel_functions, rules, vectorizers, tables, pipelines,
+        text_pipelines, single, plain, model_words, model_table, model_sequences, model_decides,
     )
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ import math
 import warnings
 from functools import cache, cached_property
 from inspect import getattr_static
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +25,7 @@ ESTIMATORS = {
     if isinstance(getattr(linnaeus, name), type) and hasattr(getattr(linnaeus, name), "fit")
 }
 FEW = {"CorrelatedMNL": {"n_burn_in": 10, "n_samples": 20, "callback": max}}
-NOT_KEPT = ("callback",)
+NOT_KEPT = ("callback", "backend", "checkpoint", "memory")
 
 TAX = Taxonomy.from_edges(
     [("r", "A"), ("r", "B"), ("A", "a1"), ("A", "a2"), ("B", "b1"), ("B", "b2"), ("B", "b3")],
@@ -165,5 +166,6 @@ def _kept(value):
     def computed(name):
         return isinstance(getattr_static(type(value), name, None), cached_property)
 
-    unsaved = (*NOT_KEPT, *getattr(value, "_unsaved", ()))
+    ways = (getattr(value, name, ()) for name in ("_unsaved", "_never_saved"))
+    unsaved = {*NOT_KEPT, *chain.from_iterable(ways)}
     return {k: v for k, v in vars(value).items() if k not in unsaved and not computed(k)}

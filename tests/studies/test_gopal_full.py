@@ -1,5 +1,7 @@
 """Copies of the paper's own collections are imported and run."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,28 @@ def test_a_copy_is_imported_and_run(data, linnaeus, tmp_path):
     }  # fmt: skip
     micro, macro = Store(tmp_path).outcomes("gopal-full")["dmoz-2010: RR-SVM"].cells
     assert micro.ours > 60 and (micro.paper, macro.paper) == (46.02, 33.12)
+
+
+def test_the_large_wikipedia_is_a_graph(data, linnaeus, tmp_path):
+    tables = {gopal_full.TABLE.name: gopal_full.TABLE}
+    root, units = tmp_path / "graphs", ["lwiki: RR-SVM", "lwiki: BSVM"]
+    root.mkdir()
+    linnaeus("import", "lshtc", data / "dmoz", "-o", root / "lwiki")
+    done = reproduce(None, root, tmp_path / "out", units=units[:1], quick=True, tables=tables)
+    assert [(d.state, d.reason) for d in done] == [
+        ("failed", "UserError: lwiki is not a graph. Import it again, with --graph.")
+    ]
+    shutil.rmtree(root / "lwiki")
+    code, _, err = linnaeus("import", "lshtc", data / "dmoz", "-o", root / "lwiki", "--graph")
+    assert code == 0, err
+    done = reproduce(None, root, tmp_path / "out", units=units, quick=True, tables=tables)
+    assert [d.state for d in done] == ["run", "run"]
+    outcome = Store(tmp_path / "out").outcomes("gopal-full")["lwiki: RR-SVM"]
+    assert outcome.cells[0].ours > 60 and len(outcome.facts["class_f1"]) == 4  # of 7 nodes
+    settings = {unit.name: unit.settings for unit in gopal_full.TABLE.units}
+    assert settings["lwiki: RR-LR"]["root"] == "free" and "root" not in settings["lwiki: BLR"]
+    assert "root" not in settings["swiki-2011: RR-LR"]
+    assert "import lshtc COPY -o DIR/lwiki --graph" in gopal_full.TABLE.protocol
 
 
 def test_all_that_the_paper_reports_is_declared(tmp_path):

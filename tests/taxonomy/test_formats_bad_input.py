@@ -11,7 +11,7 @@ from linnaeus import Taxonomy
 from linnaeus.errors import FormatError, TaxonomyError, UserError
 from linnaeus.taxonomy import formats
 
-HUGE = 10_000_000
+HUGE = 2_500_000
 LEVELS = "level 1,level 2,level 3\n"
 GOOGLE = "# Google_Product_Taxonomy_Version: 2021-09-21\n"
 MESH = "mesh_id\tmesh_name\tmesh_tree_number\n"

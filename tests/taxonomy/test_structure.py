@@ -66,3 +66,23 @@ def test_laplacian_refuses_what_it_does_not_know():
         tax.laplacian(conductance={("r", "b"): -1.0})
     with pytest.raises(UserError, match="root='nailed' is not known"):
         tax.laplacian(root="nailed")
+
+
+def test_a_graph_has_links_and_no_hierarchy():
+    graph = Taxonomy.from_edges([(None, "d")], related=[("a", "b"), ("b", "a"), ("c", "c")])
+    assert graph.is_graph and graph.nodes == ("d", "a", "b", "c")
+    assert repr(graph) == "<Taxonomy: graph of 4 nodes, 1 related link>"
+    assert not Taxonomy.flat(["a", "b"]).is_graph
+    assert not Taxonomy.from_edges([("a", "b")], related=[("a", "b")]).is_graph
+
+
+@given(edge_lists(), st.data())
+def test_classes_are_the_leaves_and_what_carries_labels(lines, data):
+    tax = Taxonomy.from_edges(lines)
+    carried = data.draw(st.lists(st.sampled_from(range(len(tax)))))
+    ours = tax.class_numbers(np.array(carried, dtype=int)).tolist()
+    assert ours == sorted({*tax.leaf_numbers.tolist(), *carried})
+    if len(tax) > 1:
+        links = [(tax.nodes[0], v) for v in tax.nodes[1:]]
+        graph = Taxonomy.from_edges([(None, v) for v in tax.nodes], related=links)
+        assert graph.class_numbers(np.array(carried, dtype=int)).tolist() == sorted({*carried})

@@ -200,7 +200,7 @@ def test_parameters_are_checked(options, message):
         (["fine", None], "Document 1 is None.*Convert"),
         (["fine", 3.5], "Document 1 is 3.5"),
         (["a", "."], "No document holds a word.*token_pattern"),
-        ([], "No document"),
+        ([], "There are no documents"),
     ],
 )
 def test_documents_are_checked(texts, message):

@@ -33,6 +33,7 @@ def check(
     """
     from linnaeus import workflow
 
+    workflow.check_arguments(data)
     found = workflow.check(data, taxonomy=taxonomy, options=options, write=write)
     if html is not None:
         from linnaeus.report.check_page import write_check
@@ -50,12 +51,10 @@ def _present(found: Checked, html: Path | None, next_command: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from linnaeus.taxonomy.diagnose import shape_of
-
     console = Console(highlight=False, soft_wrap=False)
     parts = ", ".join(f"{name} {n:,} rows" for name, n in found.parts.items())
     tax = found.taxonomy
-    shape = f"a {shape_of(tax)} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
+    shape = f"a {tax.kind} of {len(tax):,} nodes, {len(tax.leaves):,} leaves"
     shape = shape if tax.edges or tax.related else f"{len(tax):,} labels without a hierarchy"
     console.print(f"{found.path}: {parts}; {shape}", markup=False)
     console.print(found.verdict)

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from linnaeus.cli.options import (
+    Address,
+    Backend,
+    CheckpointFolder,
     Data,
     FeatureParameters,
     Features,
@@ -20,6 +23,7 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
+from linnaeus.cli.placing import placed
 from linnaeus.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,6 +71,9 @@ def compare(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    backend: Backend = None,
+    address: Address = None,
+    checkpoint: CheckpointFolder = None,
     options: Any = None,
 ) -> None:
     """Compare methods on the same rows and the same features, with tests of significance.
@@ -82,7 +89,9 @@ def compare(
     first, then compares label sets, with standard errors, sign tests (micro F1) and Wilcoxon's
     tests (macro F1).
     """
+    from linnaeus import workflow
 
+    workflow.check_arguments(data, rule=rule)
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")
@@ -101,7 +110,7 @@ def compare(
     if no_report and not mode:
         own["output"] = None
     run = {"--sets": _sets, "--few": _rankings, "--rankings": _rankings}.get(mode, _report)
-    with progress(quiet or json) as step:
+    with progress(quiet or json) as step, placed(backend, address, checkpoint, jobs):
         done = run(data, names, own, **shared, step=step)
     print_skipped(done.skipped)
     if not (quiet or json):

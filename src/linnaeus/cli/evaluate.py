@@ -46,6 +46,7 @@ def evaluate(
     """
     from linnaeus import workflow
 
+    workflow.check_arguments(data, rule=rule, model=model, options=options)
     with progress(quiet or json) as step:
         found = workflow.evaluate(
             model,

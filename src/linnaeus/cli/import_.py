@@ -27,6 +27,7 @@ def import_(
     output: Annotated[Path, option("import.output")],
     select: Annotated[str | None, option("import.select")] = None,
     hierarchy: Annotated[Path | None, option("import.hierarchy")] = None,
+    graph: Annotated[bool, option("import.graph")] = False,
     parameter: Annotated[list[str] | None, option("import.parameter")] = None,
     plain: Annotated[bool, option("import.plain")] = False,
     skip_bad: SkipBad = False,
@@ -42,7 +43,10 @@ def import_(
     from linnaeus import workflow
 
     options: dict[str, Any] = parse_parameters(parameter)
-    named = {"select": select, "hierarchy": hierarchy, "skip_bad": skip_bad or None}
+    named = {
+        "select": select, "hierarchy": hierarchy, "graph": graph or None,
+        "skip_bad": skip_bad or None,
+    }  # fmt: skip
     options |= {name: value for name, value in named.items() if value is not None}
     done = workflow.import_collection(format, source, output, compress=not plain, **options)
     if json:
@@ -56,7 +60,8 @@ def _present(done: Any) -> None:
         print(note, file=sys.stderr)
     if len(done.notes) > SHOWN:
         print(f"and {len(done.notes) - SHOWN:,} more notes (--json lists all)", file=sys.stderr)
-    print(f"{done.path}: {done.nodes:,} nodes, {done.edges:,} edges")
+    links = f", {done.related:,} related links" if done.related else ""
+    print(f"{done.path}: {done.nodes:,} nodes, {done.edges:,} edges{links}")
     for name, part in done.parts.items():
         features = "texts" if part["features"] is None else f"{part['features']:,} features"
         print(

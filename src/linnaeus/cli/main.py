@@ -87,7 +87,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except (UserError, OSError) as error:
         print_error(error.shell if isinstance(error, UserError) else str(error))
         sys.exit(1)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
+        if str(stop):  # of a fit that has kept what it did
+            print_error(str(stop))
         sys.exit(130)
     except SystemExit as stop:
         sys.exit(1 if stop.code == 2 else stop.code)  # 2 is a command typed wrong: user's error

@@ -37,6 +37,7 @@ def monitor(
     """
     from linnaeus import workflow
 
+    workflow.check_arguments(data, model=model, options=options)
     found = workflow.monitor(
         model, data, part=part, min_confidence=min_confidence, skip_bad=skip_bad, options=options,
         html=html,

@@ -44,6 +44,9 @@ Json = Annotated[bool, option("shared.json")]
 Quiet = Annotated[bool, option("shared.quiet")]
 Seed = Annotated[int, option("shared.seed")]
 Jobs = Annotated[int, option("shared.jobs")]
+Backend = Annotated[str | None, option("shared.backend")]
+Address = Annotated[str | None, option("shared.address")]
+CheckpointFolder = Annotated[Path | None, option("shared.checkpoint")]
 TaxonomyPath = Annotated[Path, argument("shared.taxonomy_path")]
 TaxonomyFile = Annotated[Path | None, option("shared.taxonomy")]
 Format = Annotated[str | None, option("shared.format")]
@@ -75,16 +78,12 @@ READING: dict[str, Any] = {  # how tables are read: what every command that read
 
 
 def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options of reading, which it is given as one, `options`."""
+    """A command with the options of reading, which it is given as one dict, `options`."""
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        _check_early(given, trains=command.__name__ == "train")
-        from linnaeus.io.options import ReadOptions
-
         asked = {name: given.pop(name) for name in READING}
-        set_ = {name: value for name, value in asked.items() if value is not None}
-        command(**given, options=ReadOptions(**set_))
+        command(**given, options={name: v for name, v in asked.items() if v is not None})
 
     hints = get_type_hints(command, include_extras=True)
     own = [p for p in signature(command).parameters.values() if p.name != "options"]
@@ -96,24 +95,6 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in [*own, *more]}
     run.__signature__ = Signature([*own, *more])  # type: ignore[attr-defined]
     return run
-
-
-def _check_early(given: dict[str, Any], trains: bool) -> None:
-    """Refuse what was typed wrong before anything is loaded that takes long."""
-    from linnaeus import workflow
-
-    if not trains:
-        model = given.get("model")  # some commands give several, or text
-        workflow.check_arguments(
-            given.get("data"), rule=given.get("rule"),
-            model=model if isinstance(model, Path) else None,
-        )  # fmt: skip
-        return
-    workflow.check_arguments(
-        given["data"], given["output"], given["method"], parse_parameters(given["parameter"]),
-        given["rule"],
-    )  # fmt: skip
-    parse_parameters(given["feature"])
 
 
 def parse_parameters(given: list[str] | None) -> dict[str, Any]:

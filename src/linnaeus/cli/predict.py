@@ -51,7 +51,10 @@ def predict(
     """
     from linnaeus import workflow
 
-    total = workflow.count_rows(data, part) if not (quiet or json) else None
+    total = None
+    if not (quiet or json):
+        workflow.check_arguments(data, rule=rule, model=model, options=options)
+        total = workflow.count_rows(data, part)
     with rate(quiet or json, total) as told:
         done = workflow.predict(
             model, data, output, part=part, format=format, top=top, rule=rule, skip_bad=skip_bad,

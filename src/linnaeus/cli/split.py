@@ -29,6 +29,7 @@ def split(
     """
     from linnaeus import workflow
 
+    workflow.check_arguments(data)
     done = workflow.split(
         data, output, test=test, valid=valid, taxonomy=taxonomy, skip_bad=skip_bad,
         options=options, seed=seed,

@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from linnaeus.cli.options import (
+    Address,
+    Backend,
     Budget,
+    CheckpointFolder,
     Data,
     FeatureParameters,
     Features,
@@ -24,6 +27,7 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import copies_told, print_json, print_notes, print_skipped, progress
+from linnaeus.cli.placing import placed
 
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
@@ -47,6 +51,10 @@ def train(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    backend: Backend = None,
+    address: Address = None,
+    checkpoint: CheckpointFolder = None,
+    memory: Annotated[str | None, option("shared.memory")] = None,
     options: Any = None,
 ) -> None:
     """Learn from the training part of DATA and write a model.
@@ -64,9 +72,12 @@ def train(
     """
     from linnaeus import workflow
 
+    own = parse_parameters(parameter) | ({} if memory is None else {"memory": memory})
+    around = placed(backend, address, checkpoint, jobs, output)
     with progress(quiet or json) as step:
         done = workflow.train(
-            data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
+            data, output, method, own, taxonomy=taxonomy, around=around,
+            limit=_bytes(memory),
             features=features, feature_parameters=parse_parameters(feature), rule=rule,
             folds=folds, valid=not no_valid, budget=budget, skip_bad=skip_bad, options=options,
             seed=seed, jobs=jobs, step=step,
@@ -80,16 +91,22 @@ def train(
         present(done)
 
 
+def _bytes(memory: str | None) -> int | None:
+    """A size in bytes; nothing heavy is loaded where none is given."""
+    if memory is None:
+        return None
+    from linnaeus.execution.memory import size_of
+
+    return size_of(memory)
+
+
 def present(done: Trained) -> None:
     """What was chosen and why, and what to do next."""
     from rich.console import Console
     from rich.markup import escape
 
-    from linnaeus.model.methods import setting_text
-    from linnaeus.taxonomy.diagnose import shape_of
-
     console = Console(highlight=False, soft_wrap=True)
-    shape = shape_of(done.model.taxonomy)
+    shape = done.model.taxonomy.kind
     about, data = done.model.about, done.model.about["data"]
     console.print(
         f"[bold]Data[/bold]      {data['rows']:,} rows, {data['features']:,} features, "
@@ -100,8 +117,7 @@ def present(done: Trained) -> None:
         told = copies_told(data["copies"])
         console.print(f"          {told} of others; where rows are held out, copies stay together")
     line(console, "Features", about["features"]["kind"], about["features"]["why"])
-    method = setting_text(about["method"], about["parameters"])
-    line(console, "Method", method, f"{about['why']}{_gap(about['certificate'])}")
+    line(console, "Method", done.setting, f"{about['why']}{_gap(about['certificate'])}")
     rule = about["rule"]
     line(console, "Rule", rule["name"], rule["why"].removeprefix(f"{rule['name']}: "))
     seconds = ", ".join(f"{what} {t:.1f} s" for what, t in done.seconds.items())

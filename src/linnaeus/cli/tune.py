@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from linnaeus.cli.options import (
+    Address,
+    Backend,
     Budget,
+    CheckpointFolder,
     Data,
     FeatureParameters,
     Features,
@@ -25,6 +28,7 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
+from linnaeus.cli.placing import placed
 from linnaeus.cli.train import line
 
 if TYPE_CHECKING:
@@ -55,6 +59,9 @@ def tune(
     quiet: Quiet = False,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    backend: Backend = None,
+    address: Address = None,
+    checkpoint: CheckpointFolder = None,
     options: Any = None,
 ) -> None:
     """Search for the best setting of a method on the training part of DATA.
@@ -67,11 +74,14 @@ def tune(
     Ctrl-C does no harm: the same command goes on where it was stopped. The best of many settings
     looks a little better than it is; judge the model by other rows, with linnaeus evaluate.
     """
+    from linnaeus import workflow
+
+    workflow.check_arguments(data)
     from linnaeus.experiments import parse_grid
     from linnaeus.workflow import tuning
 
     silent = quiet or json
-    with progress(silent) as step:
+    with progress(silent) as step, placed(backend, address, checkpoint, jobs, output):
         found = tuning.tune(
             data, output, method, parse_parameters(parameter), taxonomy=taxonomy,
             features=features, feature_parameters=parse_parameters(feature),

@@ -9,6 +9,7 @@ threshold, a number of labels) it learns on scores of examples that the classifi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -47,11 +48,12 @@ from linnaeus.parameters import (
     SEED,
     TAXONOMY,
     Limits,
-    check_parameters,
+    check_values,
     fitting,
     is_inferred,
     settled,
 )
+from linnaeus.splits.held_out import out_of_fold
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.labelsets import same_sets
 
@@ -228,7 +230,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         Self
             The same object.
         """
-        check_parameters(self)
+        check_values(type(self), vars(self))
         matrix = rows.as_matrix(scores)
         given = self._taught(Y)
         form, (indicator, _) = given.form, self._target(given)
@@ -305,11 +307,15 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
             scores = self._scores(X)
             return np.arange(len(scores)), scores
         splits = scoring.make_splits(self.cv, X, target, self.form_, self.random_state)
-        found = scoring.out_of_fold(
-            unfitted, X, target, splits, self.columns_,
-            lambda fitted: scoring.scored_names(fitted, self.form_, self._own),
-            own=self._own, params=params,
-        )  # fmt: skip
+        own = self._own
+
+        def score(fitted: Any, X: Any) -> tuple[tuple[Any, ...], rows.FloatArray]:
+            names = scoring.scored_names(fitted, self.form_, own)
+            return names, scoring.score_matrix(fitted, X, len(names), own)
+
+        found = out_of_fold(
+            partial(clone, unfitted), X, target, splits, self.columns_, score, params=params
+        )
         at, last = np.unique(found.rows[::-1], return_index=True)  # each once, in order
         return at, found.scores[::-1][last]
 
@@ -341,7 +347,7 @@ class Decision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ign
         csr_array of shape (n_samples, n_names)
             Indicator of int8, columns as in `names_`.
         """
-        check_parameters(self)
+        check_values(type(self), vars(self))
         matrix = rows.as_matrix(scores)
         if not hasattr(self, "columns_"):
             if self._learns():

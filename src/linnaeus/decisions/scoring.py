@@ -2,14 +2,12 @@
 
 `decision_function` where there is one, else `predict_proba`: matrices, the single column of a
 binary problem, and the lists of probabilities of multi-output models all become (n, n_labels).
-`out_of_fold` scores rows by estimators that have not seen them.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import _num_samples
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.inference import rows
@@ -135,62 +132,6 @@ def score_matrix(estimator: Any, X: Any, n_columns: int, own: bool = False) -> r
         )
     scores = rows.as_matrix(scores)
     return scores if method == "predict_proba" else _fill_constant(_core(estimator), scores)
-
-
-class OutOfFold(NamedTuple):
-    """Scores of rows by estimators that have not seen them, fold after fold."""
-
-    rows: npt.NDArray[np.intp]  # their numbers
-    scores: npt.NDArray[np.floating[Any]]  # (n, n_columns)
-    predicted: list[Any]  # what the estimator of each fold itself predicts, where asked for
-
-
-def out_of_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    splits: Splits,
-    columns: tuple[Any, ...],
-    scored: Callable[[Any], Iterable[Any]],
-    *,
-    own: bool = False,
-    params: Mapping[str, Any] | None = None,
-    predict: bool = False,
-    dtype: Any = np.float64,
-    callback: Callable[[int, int], None] | None = None,
-) -> OutOfFold:
-    """Fit on one side of every split, and score the other side over `columns`.
-
-    A label that a fold lacks gets the lowest score of its row.
-
-    scored : the labels that a fitted estimator scores, in the order of its scores
-    own : whether these are the classes that it was trained for
-    params : for `fit`, of all rows
-    predict : whether to ask the estimators for their own predictions too
-    callback : told how many fits are done, and how many there are
-    """
-    position = {name: j for j, name in enumerate(columns)}
-    at, scores, predicted = [], [], []
-    for done, (train, test) in enumerate(splits):
-        if callback is not None:
-            callback(done, len(splits))
-        test = np.arange(_num_samples(X))[test]  # row numbers, where a mask was given
-        X_train, y_train = _safe_split(estimator, X, y, train)
-        X_test, _ = _safe_split(estimator, X, y, test, train)
-        with warnings.catch_warnings():
-            # A label that a fold lacks is no news to the user: it does not lack in the data.
-            warnings.filterwarnings("ignore", message="Label .* is present in all training")
-            more = _check_method_params(X, dict(params or {}), train)
-            fitted = clone(estimator).fit(X_train, y_train, **more)
-        names = tuple(scored(fitted))
-        found = score_matrix(fitted, X_test, len(names), own)
-        known = [j for j, name in enumerate(names) if name in position]
-        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
-        part[:, [position[names[j]] for j in known]] = found[:, known]
-        at.append(test)
-        scores.append(part.astype(dtype))
-        predicted += [fitted.predict(X_test)] if predict else []
-    return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
 
 
 FOLDS = (

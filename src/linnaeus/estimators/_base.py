@@ -21,6 +21,7 @@ from linnaeus.decisions.base import accuracy
 from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
+from linnaeus.execution import BACKENDS, CHECKPOINT
 from linnaeus.labels import name_array, noted, noting
 from linnaeus.parameters import (
     COUNT,
@@ -28,8 +29,10 @@ from linnaeus.parameters import (
     FLOAT_TYPE,
     JOBS,
     MAPPING,
+    MEMORY,
     NONE,
     NOT_NEGATIVE,
+    PATH,
     POSITIVE,
     SEED,
     TAXONOMY,
@@ -54,15 +57,21 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     intercept_scaling: float
     tol: float
     random_state: Any
+    leaves_out_empty = False  # whether nodes of a graph without examples are no classes
     several = True  # whether a sample may have several labels
     empty = "none"  # as it was before there was the parameter
+    backend: str | None = None  # where and how a fit was made is no part of the model
+    checkpoint: str | Path | None = None
+    memory: str | int | None = None
+    _never_saved = ("backend", "checkpoint", "memory")
 
     limits = Limits(  # of parameters that several estimators have; one name means one thing
         taxonomy=TAXONOMY, C=POSITIVE, tol=POSITIVE, max_iter=COUNT,
         classes=choice("leaves", "nodes"), empty=choice("best", "none"), fit_intercept=FLAG,
         intercept_scaling=POSITIVE, class_weight=choice("balanced") | MAPPING | NONE,
         prune=NOT_NEGATIVE, warm_start=FLAG, dtype=FLOAT_TYPE, n_jobs=JOBS,
-        random_state=SEED,
+        random_state=SEED, backend=choice(*BACKENDS) | NONE, checkpoint=PATH | NONE,
+        memory=MEMORY | NONE,
     )  # fmt: skip
 
     # -- classes ----------------------------------------------------------------------------
@@ -103,8 +112,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _adjusted(
         self, targets: _targets.Targets, Y: sp.csr_array
     ) -> tuple[_targets.Targets, sp.csr_array]:
-        """What a subclass makes of the classes."""
-        return targets, Y
+        """Of the nodes of a graph those with examples, where classes can do without the others."""
+        known = self.leaves_out_empty and self.classes == "leaves"
+        return _targets.with_examples(targets, Y) if known else (targets, Y)
 
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:
         """The columns to solve for: the second class alone where there are two."""
@@ -168,7 +178,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_trained)
             One column for each class.
         """
-        scores = stacked(self._both(S) for S in self._score_blocks(X))
+        two, blocks = self.targets_.binary, self._score_blocks(X)
+        scores = stacked(map(self._both, blocks) if two else blocks)
         return scores if self.taxonomy_ is None else noted(scores, self.targets_.names)
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
@@ -214,6 +225,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return weight
 
     def _seed(self) -> int:
+        """Of all that is drawn; a fit with a checkpoint must draw the same when it goes on."""
+        if self.random_state is None and CHECKPOINT.get() is not None:
+            return 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _bias(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +18,15 @@ from linnaeus.estimators._base import TOO_LARGE, Classifier
 from linnaeus.estimators._rows import read_rows
 from linnaeus.inference.rows import SCORE_ENTRIES, top_columns
 from linnaeus.parameters import POSITIVE, fitting
-from linnaeus.solvers.numerics.products import linear_scores
+from linnaeus.solvers.numerics.products import best_scores, is_listed, linear_scores
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
 WEIGHTS = 8  # for each score of a block, where weights are many: every block reads all of them
+
+# What `_ranked_classes` has found, with the targets that it is about; no attribute, which copies
+# and files would have too.
+_RANKED: WeakKeyDictionary[Any, tuple[Any, np.ndarray, np.ndarray]] = WeakKeyDictionary()
 
 
 class LinearClassifier(Classifier):
@@ -121,6 +126,8 @@ class LinearClassifier(Classifier):
         check_is_fitted(self, "targets_")
         if self.targets_.one:
             columns = self.targets_.label_columns()
+            if self._is_listed() and columns.taxonomy is None:
+                return self.targets_.labels()[self._listed_best(X, columns.place, 1)[0][:, 0]]
             best = [columns.best(self._both(S)).argmax(axis=1) for S in self._score_blocks(X)]
             return self.targets_.labels()[np.concatenate(best)]
         decided, best = [], []
@@ -153,6 +160,9 @@ class LinearClassifier(Classifier):
         """
         place, numbers = self._ranked_classes()
         k = min(k, len(place))
+        if self._is_listed():
+            found, scores = self._listed_best(X, place, k)
+            return numbers[found], scores
         best, values = [], []
         for scores in self._score_blocks(X):
             S = self._both(scores)
@@ -161,16 +171,35 @@ class LinearClassifier(Classifier):
             values.append(np.take_along_axis(S, best[-1], axis=1))
         return numbers[np.vstack(best)], np.vstack(values)
 
+    def _is_listed(self) -> bool:
+        """Whether scores are a product with many sparse weights, which are listed by feature."""
+        kind, W = type(self), vars(self).get("coef_")
+        plain = kind._scores is _scores and kind._score_blocks is _score_blocks
+        return plain and not self.targets_.binary and is_listed(W)
+
+    def _listed_best(self, X: Any, place: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The best of the classes `place` (None: of all) as numbers in it, and their scores."""
+        place = np.arange(self.intercept_.size) if place is None else place
+        jobs = getattr(self, "n_jobs", None)
+        return best_scores(self._checked(X), self.coef_, self.intercept_, place, k, jobs)
+
     def _ranked_classes(self) -> tuple[np.ndarray, np.ndarray]:
         """The classes that `classes_` names, by their columns of scores; and their places there."""
         check_is_fitted(self, "targets_")
-        number = {name: j for j, name in enumerate(self.targets_.shown_names())}
-        numbers = np.array([number.get(name, -1) for name in self.targets_.names])
-        place = np.flatnonzero(numbers >= 0)
-        return place, numbers[place]
+        known = _RANKED.get(self)
+        if known is None or known[0] is not self.targets_:
+            number = {name: j for j, name in enumerate(self.targets_.shown_names())}
+            numbers = np.array([number.get(name, -1) for name in self.targets_.names])
+            place = np.flatnonzero(numbers >= 0)
+            _RANKED[self] = known = self.targets_, place, numbers[place]
+        return known[1:]
 
     def sparsify(self) -> Self:
         """Store `coef_` as a sparse matrix; predictions stay the same.
+
+        Many sparse weights are also listed by feature when they are first used, so that a sample
+        visits only the classes that have weights for its features. To change weights later,
+        set `coef_` to a new matrix.
 
         Returns
         -------
@@ -188,7 +217,8 @@ class LinearClassifier(Classifier):
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         X = self._checked(X)
-        n_weights = int(getattr(getattr(self, "coef_", None), "size", 0))
+        W = getattr(self, "coef_", None)
+        n_weights = 0 if sp.issparse(W) else int(getattr(W, "size", 0))
         blocks = self._row_blocks(X.shape[0], max(SCORE_ENTRIES, n_weights // WEIGHTS))
         return (self._scores(X[rows]) for rows in blocks)
 
@@ -220,9 +250,12 @@ class LinearClassifier(Classifier):
         return tags
 
 
+_scores, _score_blocks = LinearClassifier._scores, LinearClassifier._score_blocks
+
+
 def tidy(X: Any) -> sp.csr_array:
     """Sorted rows without duplicates and zeros; a copy where X is not so already."""
-    X = sp.csr_array(X)
+    X = X if isinstance(X, sp.csr_array) else sp.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class Multiclass(LinearClassifier):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -41,6 +43,7 @@ class Multiclass(LinearClassifier):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     def _columns(self, Y: sp.csr_array) -> sp.csr_array:

@@ -9,9 +9,10 @@ examples leans on its relatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Real
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,19 +29,32 @@ from linnaeus.estimators._continued import (
     whole,
     with_columns,
 )
-from linnaeus.estimators._linear import class_costs
+from linnaeus.estimators._linear import WEIGHTS, class_costs
 from linnaeus.execution import executor
+from linnaeus.execution.memory import size_of
+from linnaeus.inference.rows import SCORE_ENTRIES
 from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Joint, Solution
 from linnaeus.solvers.recursive import alternation
+from linnaeus.solvers.recursive.rr_parts import PathWeights
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
 FREE = 1e-6
+PARTS = ("own_coef_", "common_coef_", "paths_", "inner_paths_")  # of `PathWeights`
+MOST = 1 << 25  # scores of a block of rows, where weights are kept in parts
+WHOLE = 1 << 31  # bytes of whole weights that a model kept in parts makes when asked
+
+
+class TooLarge(UserError, AttributeError):
+    """Weights that are not made: for `hasattr` they are not there."""
 
 
 class Recursive(Continued):
     """What both losses share."""
+
+    leaves_out_empty = True
+    kept = "intercept_"
 
     limits = Limits(
         root=choice("zero", "free", "pinned"),
@@ -69,6 +83,8 @@ class Recursive(Continued):
         max_iter: int = 50,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -87,17 +103,9 @@ class Recursive(Continued):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
         self.random_state = random_state
-
-    def _adjusted(
-        self, targets: _targets.Targets, Y: sp.csr_array
-    ) -> tuple[_targets.Targets, sp.csr_array]:
-        """In a graph of related labels without a hierarchy only nodes with examples are classes."""
-        tax = targets.taxonomy
-        if tax is None or tax.dag.parents.size or not tax.related_numbers.size:
-            return targets, Y
-        used = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-        return targets.restricted(used), Y[:, used]
 
     def _solver(self) -> Callable[..., Joint]:
         raise UserError(f"{type(self).__name__} is only a base. Use one of its subclasses.")
@@ -124,11 +132,15 @@ class Recursive(Continued):
         structure, inner = self._structure(Y)
         names = column_names(self.targets_, Y.shape[1])
         start = self._start(past, names, Y.shape[0])
-        if start is not None:
+        if start is not None and "coef_" in vars(past):
             at = rows_of(names, column_names(past.targets_, past.intercept_.size))
             options["start_inner"] = self._placed(past, at, structure, inner, options)[-1]
         result = self._solver()(X, Y, structure, start=start, **options)
-        self._keep_found(inner, result.W_I[:, :-1], self._bias() * result.W_I[:, -1], result.duals)
+        if isinstance(result.solution.coef, PathWeights):
+            self._keep_parts(inner, result)
+        else:
+            W_I = result.W_I
+            self._keep_found(inner, W_I[:, :-1], self._bias() * W_I[:, -1], result.duals)
         return result.solution
 
     def _solving(self, Y: sp.csr_array, weight: Any, dtype: Any, seed: int) -> dict[str, Any]:
@@ -151,10 +163,70 @@ class Recursive(Continued):
         if duals is not None:
             self.duals_ = in_units(duals, self.C)
 
+    def _keep_parts(self, inner: list[Any], result: Joint) -> None:
+        """What is found where whole weights would be too many."""
+        W = result.solution.coef
+        self.own_coef_, self.common_coef_, self.paths_ = W.own, W.common, W.paths
+        self.inner_paths_ = sp.csr_array(W.inner_paths[: len(inner)])
+        self.inner_nodes_ = inner
+        self.inner_intercept_ = self._bias() * result.W_I[: len(inner)]
+        self.duals_ = in_units(result.duals, self.C)
+
+    def _store(self, solution: Any) -> None:
+        super()._store(solution)
+        in_parts = isinstance(solution.coef, PathWeights)
+        for name in ("coef_", "inner_coef_") if in_parts else PARTS:
+            self.__dict__.pop(name, None)
+
+    def _path_weights(self) -> PathWeights | None:
+        """The parts of the weights, where these are kept in parts."""
+        if "own_coef_" not in vars(self):
+            return None
+        return PathWeights(*(getattr(self, name) for name in PARTS))
+
+    def __getattr__(self, name: str) -> Any:
+        """Whole weights of a model that keeps parts: made when asked for, if they are not many."""
+        if name not in ("coef_", "inner_coef_") or "own_coef_" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        parts, inner = self._path_weights(), name == "inner_coef_"
+        assert parts is not None
+        size, room = parts.row_bytes(inner), size_of(self.memory) or WHOLE
+        if size > room:
+            raise TooLarge(
+                f"{name} would take about {size / 2**30:,.1f} GB, so this {type(self).__name__} "
+                "keeps its weights in parts. Use own_coef_ + paths_ @ common_coef_ for the rows "
+                "that you need."
+            )
+        every = slice(None)
+        return parts.inner_rows(every) if inner else parts.rows(every)
+
+    def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
+        parts = self._path_weights()
+        if parts is None:
+            return super()._score_blocks(X)
+        X = self._checked(X)
+        blocks = self._row_blocks(X.shape[0], max(SCORE_ENTRIES, min(MOST, parts.size // WEIGHTS)))
+        return (parts.scores(X[rows], self.intercept_, self.n_jobs) for rows in blocks)
+
+    def sparsify(self) -> Self:
+        """Store `coef_` as a sparse matrix; predictions stay the same.
+
+        Returns
+        -------
+        Self
+            The same object.
+        """
+        return self if self._path_weights() is not None else super().sparsify()
+
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any
     ) -> Solution:
         """Solve for some classes and all new nodes, beside the weights of all others."""
+        if "own_coef_" in vars(past):
+            raise UserError(
+                "only cannot be used: the weights of this model are kept in parts, and all classes "
+                "are trained together. Leave it out."
+            )
         options = self._solving(Y, weight, past.coef_.dtype, seed)
         structure, inner = self._structure(Y)
         coef, intercept = past.coef_[held], past.intercept_[held]

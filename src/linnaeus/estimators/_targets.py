@@ -149,6 +149,14 @@ def learn(
     return Targets(form, names, grown, grown.leaf_numbers, closed, one, shown, taught, every), Y
 
 
+def with_examples(targets: Targets, Y: sp.csr_array) -> tuple[Targets, sp.csr_array]:
+    """In a graph of related labels without a hierarchy only nodes with examples are classes."""
+    if targets.taxonomy is None or not targets.taxonomy.is_graph:
+        return targets, Y
+    used = np.unique(Y.indices)
+    return (targets.restricted(used), Y[:, used]) if used.size else (targets, Y)
+
+
 def _seen(Y: sp.csr_array) -> tuple[np.ndarray, bool]:
     """The columns that some row has, and whether every row has one."""
     return np.unique(Y.indices), bool((np.diff(Y.indptr) > 0).all())

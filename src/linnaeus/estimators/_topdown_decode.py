@@ -57,6 +57,28 @@ class Decoder(NamedTuple):
             case _:
                 return paths.all_paths(self.fam, n_rows, expand, total=self.exclusive)
 
+    def seen(self, X: Any, local: paths.Local, beam: int) -> paths.Seen:
+        """What a beam over linear models sees, before the division by Z."""
+        rows = sp.csr_array(X)
+        how = self.slope, self.exclusive, beam
+        return paths.linear_beam(self.taxonomy, self.fam, rows, local, *how)
+
+    def best_seen(self, seen: paths.Seen, leaves: np.ndarray) -> np.ndarray:
+        """The place in `leaves` of the best one of each row, (m,); see `best`."""
+        n_nodes = self.fam.n_nodes
+        found = seen.best(leaves, n_nodes, 1)[0][:, 0]
+        if (found >= 0).all():
+            return found
+        return self.best(seen.ways(n_nodes), leaves)
+
+    def top_seen(self, seen: paths.Seen, leaves: np.ndarray, k: int) -> tuple[Any, np.ndarray]:
+        """The k best of the leaves that were seen, -1 where there are fewer; their log P."""
+        best, value = seen.best(leaves, self.fam.n_nodes, k)
+        if self.exclusive:
+            roots = seen.first(self.fam.children(0).size)
+            value = value - logsumexp(roots, axis=1, keepdims=True)
+        return np.append(leaves, -1)[best], value
+
     def probabilities(self, ways: paths.Ways) -> np.ndarray:
         """P of every node, (n_nodes, m); 0 where the search has not looked."""
         return np.asarray(np.exp(ways.score - self.log_z(ways)))

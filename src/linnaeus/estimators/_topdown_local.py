@@ -22,10 +22,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from linnaeus.arrays import joined, read_in_pieces
+from linnaeus.compiled import read_only
 from linnaeus.errors import UserError
 from linnaeus.estimators._linear import factors, named_factors
 from linnaeus.execution import Executor
-from linnaeus.inference.paths import Families
+from linnaeus.inference.paths import Families, Local
 from linnaeus.solvers.linear import svm, topdown
 from linnaeus.solvers.numerics.examples import Rows, over_blocks
 
@@ -100,6 +102,23 @@ class LinearModels(NamedTuple):
         coef.sort_indices()
         return coef
 
+    def in_one_piece(self) -> Local | None:
+        """The same in a form that `paths.linear_beam` takes; None for one model of two children.
+
+        Weights of a file are left there; those in memory are copied.
+        """
+        if self.mirrored:
+            return None
+        order = [_ascending(part.features) for part in self.parts]
+        features = [part.features[at] for part, at in zip(self.parts, order, strict=True)]
+        starts = np.cumsum([0, *(part.features.size for part in self.parts)])
+        weights, weight_start = joined([part.W for part in self.parts])
+        read_in_pieces(weights)
+        intercept = np.concatenate([part.intercept for part in self.parts])
+        lists = np.concatenate(features), np.concatenate(order).astype(np.int32)
+        found = (starts, *lists, weight_start, weights, intercept)
+        return Local(*map(read_only, found))
+
     def scorer(self, X: Any) -> Scorer:
         """A function that scores rows of X; each has work space of its own."""
         rows = Rows.of(sp.csr_array(X), self.parts[0].W.dtype)
@@ -110,6 +129,13 @@ class LinearModels(NamedTuple):
             return np.column_stack([np.zeros_like(s), s]) if self.mirrored else s
 
         return score
+
+
+def _ascending(features: Any) -> Any:
+    """The order in which features ascend."""
+    if (features[1:] > features[:-1]).all():
+        return np.arange(features.size)
+    return np.argsort(features, kind="stable")
 
 
 class BaseModels(NamedTuple):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,9 @@ class CorrelatedMNL(Exclusive):
         Called with the iterations done and those to do, now and then.
     n_jobs : int or None, default=None
         Threads over chains; None for one, -1 for all cores. The result does not depend on it.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of everything that is drawn.
 
@@ -140,6 +144,7 @@ class CorrelatedMNL(Exclusive):
         intercept_scaling: float = 1.0,
         callback: Any = None,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -153,6 +158,7 @@ class CorrelatedMNL(Exclusive):
         self.intercept_scaling = intercept_scaling
         self.callback = callback
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------

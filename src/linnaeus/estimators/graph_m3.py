@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -75,6 +76,9 @@ class GraphM3(KernelClassifier):
     max_iter : int, default=500
         Most rounds, each a few sweeps over the samples and a certificate. The default is lower
         than where passes are counted.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -149,6 +153,7 @@ class GraphM3(KernelClassifier):
         empty: str = "best",
         tol: float = 1e-3,
         max_iter: int = 500,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -164,6 +169,7 @@ class GraphM3(KernelClassifier):
         self.empty = empty
         self.tol = tol
         self.max_iter = max_iter
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------

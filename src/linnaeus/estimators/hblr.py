@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +105,11 @@ class HBLR(Continued):
         Threads; None for one, -1 for all cores. The result does not depend on it. They share all
         of variational inference; of partial MAP the precisions, certificates and Newton's steps of
         large data, where otherwise samples are visited one after the other.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
     random_state : int, RandomState instance or None, default=None
         Seed of Monte Carlo probabilities.
 
@@ -197,6 +203,8 @@ class HBLR(Continued):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -216,6 +224,8 @@ class HBLR(Continued):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------

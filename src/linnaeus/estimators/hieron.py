@@ -8,6 +8,7 @@ y is the label and z a rival; D the loss between classes. [Dekel2004] in the for
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,9 @@ class Hieron(Online):
         Size of the constant feature.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -126,6 +130,7 @@ class Hieron(Online):
         fit_intercept: bool = False,
         intercept_scaling: float = 1.0,
         dtype: Any = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -140,6 +145,7 @@ class Hieron(Online):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.dtype = dtype
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     def _rule(self) -> str:

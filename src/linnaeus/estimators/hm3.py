@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -98,6 +99,9 @@ class HM3(LinearOrKernel):
         kernel matrices, the certificate of every round (``slack='example'`` with edge features),
         the edges (``slack='edge'``) and predictions; otherwise samples are visited one after the
         other.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -181,6 +185,7 @@ class HM3(LinearOrKernel):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -201,6 +206,7 @@ class HM3(LinearOrKernel):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------

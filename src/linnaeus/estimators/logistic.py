@@ -7,6 +7,7 @@ with y_ik = +1 when example i carries class k, else -1.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
@@ -47,6 +48,11 @@ class FlatLogistic(Independent):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -87,6 +93,8 @@ class FlatLogistic(Independent):
     array([[0.7, 0.3]])
     """
 
+    leaves_out_empty = True
+
     def __init__(
         self,
         taxonomy: Taxonomy | str | None = None,
@@ -101,6 +109,8 @@ class FlatLogistic(Independent):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -114,6 +124,8 @@ class FlatLogistic(Independent):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     def _solve(

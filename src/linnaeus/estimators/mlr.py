@@ -39,6 +39,9 @@ class MulticlassLogistic(Exclusive):
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it. They share
         certificates and Newton's steps of large data; samples are visited one after the other.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

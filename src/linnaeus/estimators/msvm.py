@@ -37,6 +37,9 @@ class MulticlassSVM(Multiclass):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Not used: samples are visited one after the other.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

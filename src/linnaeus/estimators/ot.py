@@ -9,6 +9,7 @@ and `linnaeus.solvers.recursive.ot_rda` (the dual averaging of the paper).
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,9 @@ class OrthogonalTransfer(Multiclass):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Not used: samples are visited one after the other.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -121,11 +125,13 @@ class OrthogonalTransfer(Multiclass):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             taxonomy, C, fit_intercept=fit_intercept, intercept_scaling=intercept_scaling,
-            tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs, random_state=random_state,
+            tol=tol, max_iter=max_iter, dtype=dtype, n_jobs=n_jobs, checkpoint=checkpoint,
+            random_state=random_state,
         )  # fmt: skip
         self.diagonal = diagonal
         self.offdiagonal = offdiagonal

@@ -9,6 +9,7 @@ docs/maths/perceptron.md.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ class HierarchicalPerceptron(Online):
         threshold: 'best', its best label, if every training sample had one; 'none', no label.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -139,6 +143,7 @@ class HierarchicalPerceptron(Online):
         intercept_scaling: float = 1.0,
         empty: str = "best",
         dtype: Any = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -155,6 +160,7 @@ class HierarchicalPerceptron(Online):
         self.intercept_scaling = intercept_scaling
         self.empty = empty
         self.dtype = dtype
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     def _rule(self) -> str:

@@ -9,6 +9,7 @@ where <w, dPhi_i(p)> = F(x_i, y) - F(x_i, z), and D(p) is what it costs to take 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 import scipy.sparse as sp
@@ -73,6 +74,9 @@ class RankingSVM(Ranked):
         Start where the last `fit` ended, for the same samples, for instance with another C.
     dtype : {'float32', 'float64'} or None, default=None
         Type to compute in; None takes float32 for large data.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps the state from time to time: a fit that was stopped goes on from there, to
+        the same result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -157,6 +161,7 @@ class RankingSVM(Ranked):
         max_iter: int = 1000,
         warm_start: bool = False,
         dtype: Any = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -177,6 +182,7 @@ class RankingSVM(Ranked):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.dtype = dtype
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     @fitting

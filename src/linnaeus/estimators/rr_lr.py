@@ -60,6 +60,11 @@ class RecursiveLogistic(Recursive, Independent):
         Threads; None for one, -1 for all cores. The result does not depend on it. They share
         certificates and Newton's steps of large data; on a forest all classes of a sample are
         solved together, one sample after the other.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 
 from linnaeus.estimators._continued import past_duals
 from linnaeus.estimators._recursive import Recursive
+from linnaeus.execution.memory import size_of
 from linnaeus.parameters import Limits, choice
 from linnaeus.solvers.linear import svm_duals
 from linnaeus.solvers.numerics.examples import example_weights
@@ -68,6 +70,15 @@ class RecursiveSVM(Recursive):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
+    memory : str, int or None, default=None
+        Memory for weights, such as '8G', or in bytes; None for any. Weights that would take more
+        are kept in parts (`own_coef_`, `common_coef_`, `paths_`), on trees. What a worker needs
+        for its block comes on top.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -85,6 +96,16 @@ class RecursiveSVM(Recursive):
         What is added to their scores.
     inner_nodes_ : list
         Their names.
+    own_coef_ : csr_array of shape (n_trained, n_features)
+        Only where memory did not hold whole weights: what each class has of its own. The weights
+        are ``own_coef_ + paths_ @ common_coef_``; `coef_` and `inner_coef_` are made when asked
+        for, unless they are too large.
+    common_coef_ : csr_array of shape (n_all_inner, n_features)
+        What the classes below a node have in common; only there.
+    paths_ : csr_array of shape (n_trained, n_all_inner)
+        The share of each class in that of each node; only there.
+    inner_paths_ : csr_array of shape (n_inner, n_all_inner)
+        Likewise of inner nodes; only there.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.
     taxonomy_ : Taxonomy or None
@@ -144,18 +165,23 @@ class RecursiveSVM(Recursive):
         max_iter: int = 50,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
+        memory: str | int | None = None,
         random_state: Any = None,
     ) -> None:
         super().__init__(
             taxonomy, C, root, ground, conductance, schedule, fit_intercept=fit_intercept,
             intercept_scaling=intercept_scaling, empty=empty, intercept_sharing=intercept_sharing,
             class_weight=class_weight, warm_start=warm_start, tol=tol, max_iter=max_iter,
-            dtype=dtype, n_jobs=n_jobs, random_state=random_state,
+            dtype=dtype, n_jobs=n_jobs, backend=backend, checkpoint=checkpoint,
+            random_state=random_state,
         )  # fmt: skip
+        self.memory = memory
         self.loss = loss
 
     def _solver(self) -> Any:
-        return partial(rr_svm.solve, loss=self.loss)
+        return partial(rr_svm.solve, loss=self.loss, limit=size_of(self.memory))
 
     def _start(self, past: Any, names: Any, n: int) -> Any:
         return past_duals(past, names, n, self.C)

@@ -7,6 +7,7 @@ with y_ik = +1 when example i carries class k, else -1.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,10 @@ from linnaeus.estimators._continued import (
     with_columns,
 )
 from linnaeus.estimators._linear import class_costs
+from linnaeus.estimators._on_disk import weights_on_disk
 from linnaeus.execution import executor
-from linnaeus.parameters import Limits, choice
+from linnaeus.execution.memory import Plan, size_of, workers_of
+from linnaeus.parameters import NOT_NEGATIVE, Limits, choice
 from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import Solution, example_weights
 from linnaeus.taxonomy import Taxonomy
@@ -53,8 +56,9 @@ class FlatSVM(Continued):
         its best label, if every training sample had one; 'none', no label.
     class_weight : dict, 'balanced' or None, default=None
         Factor of the cost of the positives of each class; None for 1.
-    prune : float, default=0.0
-        Drop weights below this at the end; `coef_` is then sparse.
+    prune : float or 'auto', default=0.0
+        Drop weights below this at the end; 'auto' drops what the gap has room for within `tol`,
+        and the certificate is that of the rest. `coef_` is then sparse.
     warm_start : bool, default=False
         Whether to start from what the last `fit` found, for instance with another C. A saved model
         then also holds its rows, so that it can go on by `partial_fit`.
@@ -67,6 +71,14 @@ class FlatSVM(Continued):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
+    memory : str, int or None, default=None
+        Most memory to take, such as '8G', or in bytes; None for as much as it needs. Weights that
+        do not fit are pruned as by 'auto', and lie on disk.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -96,8 +108,8 @@ class FlatSVM(Continued):
         Number of iterations done, in the unit of `max_iter`.
     trace_ : list of dict
         Seconds, objective and gap after each iteration.
-    duals_ : csr_array of shape (n_samples, n_trained)
-        Dual variables over C, those of negatives with a minus.
+    duals_ : csr_array of shape (n_samples, n_trained) or None
+        Dual variables over C, those of negatives with a minus; None where `memory` is too little.
     kept_ : object
         The rows so far, in memory, for `partial_fit`; internal.
     held_ : list
@@ -116,7 +128,8 @@ class FlatSVM(Continued):
     array(['oak'], dtype='<U3')
     """
 
-    limits = Limits(loss=choice("squared_hinge", "hinge"))
+    leaves_out_empty = True
+    limits = Limits(loss=choice("squared_hinge", "hinge"), prune=NOT_NEGATIVE | choice("auto"))
 
     def __init__(
         self,
@@ -129,12 +142,15 @@ class FlatSVM(Continued):
         intercept_scaling: float = 1.0,
         empty: str = "best",
         class_weight: Any = None,
-        prune: float = 0.0,
+        prune: float | str = 0.0,
         warm_start: bool = False,
         tol: float = 1e-3,
         max_iter: int = 100,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
+        memory: str | int | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -151,6 +167,9 @@ class FlatSVM(Continued):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
+        self.memory = memory
         self.random_state = random_state
 
     def _solve(
@@ -159,7 +178,7 @@ class FlatSVM(Continued):
         names = column_names(self.targets_, Y.shape[1])
         costs = self._costs(Y, weight)
         solution, duals = self._columns_solved(X, Y, weight, dtype, seed, past, names, costs)
-        self.duals_ = in_units(duals, self.C)
+        self.duals_ = None if duals is None else in_units(duals, self.C)
         return solution
 
     def _costs(self, Y: sp.csr_array, weight: Any) -> Any:
@@ -168,17 +187,36 @@ class FlatSVM(Continued):
     def _columns_solved(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, dtype: Any, seed: int, past: Any,
         names: Any, costs: Any,
-    ) -> tuple[Solution, sp.csr_array]:  # fmt: skip
-        """The solution of columns with these names, and its dual variables."""
-        options = self._options(weight, dtype)
-        solution, blocks = svm.solve(
-            X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=self.prune,
-            start=past_duals(past, names, Y.shape[0], self.C), keep_duals=True,
-            executor=executor(self.n_jobs), **options,
-        )  # fmt: skip
-        if self.prune > 0:
+    ) -> tuple[Solution, sp.csr_array | None]:  # fmt: skip
+        """The solution of columns with these names, and its dual variables where they fit."""
+        plan, jobs = self._plan(X, Y, dtype)
+        sparse, prune = self._pruning(plan)
+        keep = plan is None or not plan.on_disk or self.warm_start
+        with weights_on_disk(plan is not None and plan.on_disk, dtype) as sink:
+            solution, blocks = svm.solve(
+                X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=prune, sparse=sparse,
+                sink=sink, start=past_duals(past, names, Y.shape[0], self.C), keep_duals=keep,
+                executor=executor(jobs), **self._options(weight, dtype),
+            )  # fmt: skip
+        if sink is not None:
+            solution = solution._replace(coef=sink.opened)
+        if prune > 0:
             self.prune_loss_ = sum(b.pruned for b in blocks) / float(solution.objective.sum())
-        return solution, svm.dual_variables(blocks, Y, weight)
+        return solution, svm.dual_variables(blocks, Y, weight) if keep else None
+
+    def _plan(self, X: sp.csr_array, Y: sp.csr_array, dtype: Any) -> tuple[Plan | None, Any]:
+        """What memory is for, if it is limited; and how many workers that leaves."""
+        limit = size_of(self.memory)
+        if limit is None:
+            return None, self.n_jobs
+        sparse = self.prune == "auto" or float(self.prune) > 0
+        plan = svm.plan(X, Y, dtype, limit, sparse, self.warm_start)
+        return plan, plan.workers(workers_of(self.n_jobs))
+
+    def _pruning(self, plan: Plan | None) -> tuple[bool, float]:
+        """Whether weights are dropped as far as the gap allows; else those of which size."""
+        auto = self.prune == "auto" or (plan is not None and plan.on_disk)
+        return auto, 0.0 if auto else float(self.prune)
 
     def _solve_some(
         self, X: sp.csr_array, Y: sp.csr_array, weight: Any, seed: int, past: Any, held: Any

@@ -8,7 +8,9 @@ of nodes are put together along paths; see docs/maths/topdown.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Self, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +39,11 @@ from linnaeus.solvers.linear import topdown as local_problems
 from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
 from linnaeus.solvers.numerics.rounds import record, relative
 from linnaeus.taxonomy import Taxonomy
+
+SEARCHED = 256  # rows that a task searches
+# What `_in_one_piece` has made, with the models that it is made of; no attribute, which copies and
+# files would have too.
+_PIECES: WeakKeyDictionary[Any, tuple[Any, paths.Local | None]] = WeakKeyDictionary()
 
 SLOPE = 4.0  # of the probability of a margin; see docs/maths/topdown.md
 
@@ -115,6 +122,11 @@ class TopDown(LinearClassifier):
         Type to compute in; None takes float32 for large data.
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The result does not depend on it.
+    backend : {'serial', 'threads', 'ray'} or None, default=None
+        Where the work is done; None for threads, as `n_jobs` says. The result is the same.
+    checkpoint : str, Path or None, default=None
+        Folder that keeps finished work: a fit that was stopped goes on from there, to the same
+        result.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples and of the folds.
 
@@ -198,6 +210,8 @@ class TopDown(LinearClassifier):
         max_iter: int = 1000,
         dtype: Any = None,
         n_jobs: int | None = None,
+        backend: str | None = None,
+        checkpoint: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -219,6 +233,8 @@ class TopDown(LinearClassifier):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.backend = backend
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------
@@ -506,7 +522,9 @@ class TopDown(LinearClassifier):
             return self._predict_partial(X)
         if self.targets_.one:
             nodes = self._label_nodes()
-            parts = self._blocks(X, lambda ways: decoder.best(ways, nodes))
+            parts = self._seen_blocks(X, lambda seen: decoder.best_seen(seen, nodes))
+            if parts is None:
+                parts = self._blocks(X, lambda ways: decoder.best(ways, nodes))
             return self.targets_.labels()[np.concatenate(parts)]
         if self.decode == "signs" and self.taxonomy_ is not None:
             return self._partial_answer(self._sets(X, decoder.taken_sets, decoder.fam.n_nodes))
@@ -599,7 +617,10 @@ class TopDown(LinearClassifier):
             best, value = paths.best_nodes(score, leaves, k)
             return place[best], value - self.decoder_.log_z(ways)[:, None]
 
-        best, values = zip(*self._blocks(X, finish), strict=True)
+        parts = self._seen_blocks(X, lambda seen: self.decoder_.top_seen(seen, leaves, k))
+        if parts is not None:
+            parts = [(place[best], value) for best, value in parts]
+        best, values = zip(*(parts or self._blocks(X, finish)), strict=True)
         return np.vstack(best), np.vstack(values)
 
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
@@ -633,8 +654,34 @@ class TopDown(LinearClassifier):
         blocks = list(self._row_blocks(X.shape[0]))
         return list(over_blocks(work, [X], blocks, executor(self.n_jobs)))
 
+    def _seen_blocks(self, X: Any, finish: Callable[[paths.Seen], Any]) -> list[Any] | None:
+        """What `finish` makes of a beam that keeps what a row sees; None for other searches."""
+        local = self._in_one_piece(self.models_, self.decode)
+        if local is None:
+            return None
+        X = self._checked(X)
+
+        def work(X: Any, first: int) -> Any:
+            seen = self.decoder_.seen(X[first : first + SEARCHED], local, int(self.beam))
+            return finish(seen)
+
+        blocks = list(range(0, max(1, X.shape[0]), SEARCHED))
+        return list(over_blocks(work, [X], blocks, executor(self.n_jobs)))
+
     def _ways(self, models: Any, X: Any, decode: str) -> paths.Ways:
+        local = self._in_one_piece(models, decode)
+        if local is not None:
+            return self.decoder_.seen(X, local, int(self.beam)).ways(self.decoder_.fam.n_nodes)
         return self.decoder_.ways(models.scorer(X), X.shape[0], decode, int(self.beam))
+
+    def _in_one_piece(self, models: Any, decode: str) -> paths.Local | None:
+        """Linear models as a beam takes them, made once."""
+        if decode != "beam" or not isinstance(models, _topdown_local.LinearModels):
+            return None
+        known = _PIECES.get(self)
+        if known is None or known[0] is not models:
+            _PIECES[self] = known = models, models.in_one_piece()
+        return known[1]
 
     def _fitted_decoder(self) -> _topdown_decode.Decoder:
         check_is_fitted(self, "models_")

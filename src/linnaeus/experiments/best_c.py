@@ -19,10 +19,10 @@ from linnaeus.decisions import InstanceCut
 from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Step
 from linnaeus.experiments.named_methods import NamedMethod
-from linnaeus.io.copies import Copies
 from linnaeus.metrics import micro_f1
 from linnaeus.model.judging import reusing
 from linnaeus.splits import k_folds
+from linnaeus.splits.copies import Copies
 from linnaeus.taxonomy import Taxonomy
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -24,10 +24,10 @@ from linnaeus.experiments.divisions import Division, Examples, Step, fit_all, re
 from linnaeus.experiments.method_result import Answers, MethodResult, judge
 from linnaeus.experiments.named_methods import NamedMethod, onto, parse_methods
 from linnaeus.io.collection import Collection, Part
-from linnaeus.io.copies import Copies
 from linnaeus.metrics.baseline import Frequencies, baseline
 from linnaeus.model import Model, inputs_of, train
 from linnaeus.splits import Split, k_folds
+from linnaeus.splits.copies import Copies
 from linnaeus.taxonomy import Taxonomy
 
 WARM = 60  # rows of a fit that is not measured

@@ -128,8 +128,8 @@ class NamedMethod:
         if self.variant == "random":
             return random_hierarchies(taxonomy, self.draw + 1, seed)[-1]
         if self.variant == "flat":
-            used = np.union1d(taxonomy.leaf_numbers, own.indices)
-            return Taxonomy.flat(taxonomy.names(used))
+            used = taxonomy.class_numbers(own.indices)
+            return Taxonomy.flat(taxonomy.names(used.tolist()))
         from linnaeus.induction import learn_taxonomy
 
         return learn_taxonomy(X, taxonomy.decode(own), root=None, random_state=seed)

@@ -23,10 +23,10 @@ from linnaeus.errors import UserError, shorten
 from linnaeus.experiments.divisions import Division, Examples, counting, fit_all
 from linnaeus.experiments.named_methods import NotApplicable
 from linnaeus.experiments.ranking_study import METRICS, RankingStudy
-from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array, parse, plain_names, to_lists
 from linnaeus.model import inputs_of
 from linnaeus.splits import Split, at_most_per_class, k_folds, t_per_class
+from linnaeus.splits.copies import Copies
 from linnaeus.taxonomy import Taxonomy
 
 Callback = Callable[[int, int], None]

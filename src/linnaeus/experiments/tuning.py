@@ -22,14 +22,15 @@ from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.search import FeatureRows, Search, Step
 from linnaeus.experiments.tuned import SettingsTable, Tuned
 from linnaeus.io.collection import Part
-from linnaeus.io.copies import Copies
 from linnaeus.metrics.counts import METRICS, VALUES
 from linnaeus.model import MethodChoice, choose_method, inputs_of, train
 from linnaeus.model.candidates import BUDGET
 from linnaeus.model.features import choose_features
 from linnaeus.model.judging import quiet_convergence
 from linnaeus.model.search import Trial, best_method
-from linnaeus.model.training import TrainingLabels, check_budget, is_standard, splits_of
+from linnaeus.model.training import TrainingLabels, check_budget, is_standard
+from linnaeus.splits import Copies
+from linnaeus.splits.held_out import splits_of
 from linnaeus.taxonomy import Taxonomy
 
 Note = Callable[[str], None]
@@ -122,7 +123,7 @@ def tune(
     parts, part = (part, valid), part if valid is None else part.joined(valid)
     labels = TrainingLabels.of(part, taxonomy)
     y, several, own = labels.y, labels.several, dict(feature_parameters or {})
-    splits = splits_of(y, len(parts[0]), folds, seed, Copies.of(inputs_of(part)).groups)
+    splits = splits_of(labels.sets, len(parts[0]), folds, seed, Copies.of(inputs_of(part)).groups)
     chosen = choose_method(method, part, taxonomy, several)
     if method is None:
         rows = _Rows(part, features, own)

@@ -23,9 +23,9 @@ from sklearn.utils import _safe_indexing
 from linnaeus.errors import UserError, shorten
 from linnaeus.induction import shape
 from linnaeus.induction.classes import Callback, memberships
-from linnaeus.io.copies import Copies
 from linnaeus.labels import name_array
 from linnaeus.splits import k_folds
+from linnaeus.splits.copies import Copies
 from linnaeus.taxonomy import Taxonomy
 
 NEVER = 1.0 - 1e-12

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError, check_choice
-from linnaeus.execution import executor
+from linnaeus.execution import local
 from linnaeus.inference import maxsum_fast as fast
 from linnaeus.inference.rows import row_blocks
 from linnaeus.losses import Edges
@@ -242,5 +242,5 @@ def _float64(s: npt.NDArray[Any]) -> Floats:
 def _over(run: Any, s: npt.NDArray[Any], n_jobs: int | None) -> None:
     """Run over blocks of rows."""
     blocks = list(row_blocks(len(s), max(1, s.shape[1] * 4)))
-    for _ in executor(n_jobs).map(run, (), blocks):
+    for _ in local(n_jobs).map(run, (), blocks):
         pass

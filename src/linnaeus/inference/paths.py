@@ -10,7 +10,9 @@ along the path to it, best over the paths where there are several:
 down passes v). `greedy` follows only the best child, or every child with l > log 1/2. `beam` looks
 below the best few nodes of every level; leaves that it has seen are never dropped.
 
-Arrays lie node by node, (n_nodes, n_rows), so that a family is read and written in one piece.
+Arrays lie node by node, (n_nodes, n_rows), so that a family is read and written in one piece. Where
+local models are linear, `linear_beam` does the same row by row, and keeps only what a row has seen:
+neither time nor memory grow with the number of nodes.
 """
 
 from __future__ import annotations
@@ -22,12 +24,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from linnaeus.compiled import read_only
 from linnaeus.inference import paths_fast
+from linnaeus.inference.paths_fast import Local as Local
 from linnaeus.taxonomy import Taxonomy
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
 Expand = Callable[[int, Any], npt.NDArray[Any]]  # (family, row numbers) -> (n_rows, n_children)
+
+
+ROOM = 1 << 18  # nodes seen that are collected at a time
 
 
 class Families(NamedTuple):
@@ -49,6 +56,35 @@ class Ways(NamedTuple):
 
     score: FloatArray  # (n_nodes, m), -inf where it has not looked
     taken: npt.NDArray[np.bool_] | None  # (n_nodes, m) where `greedy` went; None: everything seen
+
+
+class Seen(NamedTuple):
+    """What a search has seen, row by row; the children of the virtual node first."""
+
+    ptr: npt.NDArray[np.int64]  # (m + 1,)
+    nodes: IntArray
+    scores: FloatArray
+
+    def ways(self, n_nodes: int) -> Ways:
+        """The same node by node."""
+        m = self.ptr.size - 1
+        score = np.full((n_nodes, m), -np.inf)
+        score[self.nodes, np.repeat(np.arange(m), np.diff(self.ptr))] = self.scores
+        return Ways(score, None)
+
+    def best(self, nodes: Any, n_nodes: int, k: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
+        """The k best of `nodes` as places there, -1 where fewer were seen, and their scores."""
+        place = np.full(n_nodes, -1, dtype=np.int64)
+        place[nodes] = np.arange(len(nodes))
+        best = np.empty((self.ptr.size - 1, k), dtype=np.int64)
+        value = np.empty(best.shape)
+        paths_fast.best_seen(*self, place, best, value)
+        return best, value
+
+    def first(self, n: int) -> FloatArray:
+        """The scores of the n nodes that every row has seen first, (m, n)."""
+        found: FloatArray = self.scores[self.ptr[:-1, None] + np.arange(n)]
+        return found
 
 
 def families(taxonomy: Taxonomy) -> Families:
@@ -86,6 +122,40 @@ def beam(fam: Families, n_rows: int, expand: Expand, width: int) -> Ways:
         for f, rows in _grouped(best, nodes, level):
             _visit(fam, f, rows, score, expand)
     return Ways(score, None)
+
+
+def linear_beam(
+    taxonomy: Taxonomy, fam: Families, X: sp.csr_array, local: Local, slope: float,
+    exclusive: bool, width: int,
+) -> Seen:  # fmt: skip
+    """Look below the `width` best nodes of each level; for a local score s the log score is
+
+    log sigma(slope s), or with `exclusive` slope s - log sum exp(slope s) but at the roots.
+    """
+    dtype, n, n_nodes = local.weights.dtype, X.shape[0], fam.n_nodes
+    below = np.full(n_nodes, -1, dtype=np.int32)
+    below[fam.parent[1:]] = np.arange(1, fam.parent.size)
+    ways = fam.parent, fam.ptr, fam.child, below, taxonomy.depth
+    tree = paths_fast.Tree(*map(read_only, ways))
+    rows = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(dtype)
+    z = np.empty(int(np.diff(fam.ptr).max()), dtype)
+    best, s, chosen = np.full(n_nodes, -np.inf), np.empty(z.size), np.empty(width, np.int64)
+    work = paths_fast.Work(best, z, s, chosen)
+    how, parts, done = (slope, exclusive, len(fam.levels)), [], 0
+    nodes, scores = np.empty(ROOM + n_nodes, np.int32), np.empty(ROOM + n_nodes)
+    while done < n:
+        ptr = np.zeros(n - done + 1, dtype=np.int64)
+        m = paths_fast.beam(rows, tree, local, *how, done, work, ptr, nodes, scores)
+        parts.append((ptr[: m + 1], nodes[: ptr[m]].copy(), scores[: ptr[m]].copy()))
+        done += m
+    return _joined(parts)
+
+
+def _joined(parts: list[tuple[Any, Any, Any]]) -> Seen:
+    sizes = np.concatenate([[0], *(np.diff(ptr) for ptr, _, _ in parts)])
+    nodes = np.concatenate([np.zeros(0, np.int32), *(part[1] for part in parts)])
+    scores = np.concatenate([np.zeros(0), *(part[2] for part in parts)])
+    return Seen(np.cumsum(sizes), nodes, scores)
 
 
 def greedy(fam: Families, n_rows: int, expand: Expand, several: bool, least: bool = True) -> Ways:

@@ -13,7 +13,9 @@ parquet    columns as in csv; `labels` may hold lists
 =========  =====================================================================================
 
 `read_collection` reads a folder, `iter_rows` streams one file, `collect` makes a part of examples,
-`write_collection` writes a folder, `write_jsonl`, `write_svm` and `write_csv` one part. The
+`write_collection` writes a folder, `write_jsonl`, `write_svm` and `write_csv` one part. Texts that
+do not fit in memory are kept on disk in a `Room`, and so are sparse matrices (`rows_written` writes
+them block by block, `open_rows` reads them when they are used). The
 `read_...` functions of `linnaeus.io.originals` read collections as their makers publish them.
 """
 
@@ -30,9 +32,10 @@ from linnaeus.io.originals import (
     read_wipo,
 )
 from linnaeus.io.predictions import format_of, open_writer
-from linnaeus.io.read import read_collection, read_training
+from linnaeus.io.read import read_collection, read_parts, read_training
 from linnaeus.io.rows import Example, SparseRow
 from linnaeus.io.stream import blocks, find_rows, iter_rows, open_reading
+from linnaeus.io.text_files import Room
 from linnaeus.io.write import (
     write_collection,
     write_csv,
@@ -40,6 +43,7 @@ from linnaeus.io.write import (
     write_label_ids,
     write_svm,
 )
+from linnaeus.storage.sparse_files import open_rows, rows_written
 
 __all__ = [
     "Collection",
@@ -48,6 +52,7 @@ __all__ = [
     "Kept",
     "Part",
     "ReadOptions",
+    "Room",
     "SparseRow",
     "blocks",
     "collect",
@@ -56,15 +61,18 @@ __all__ = [
     "iter_rows",
     "kept_columns",
     "open_reading",
+    "open_rows",
     "open_writer",
     "read_clus",
     "read_collection",
     "read_lshtc",
     "read_newsgroups",
     "read_ohsumed",
+    "read_parts",
     "read_rcv1",
     "read_training",
     "read_wipo",
+    "rows_written",
     "write_collection",
     "write_csv",
     "write_jsonl",

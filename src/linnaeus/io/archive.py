@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from linnaeus.errors import FormatError
-from linnaeus.files import check_exists
+from linnaeus.files import missing
 
 GROWTH, SMALL = 200, 1 << 30  # an archive may grow so many times, or to so many bytes
 
@@ -28,7 +28,8 @@ def unpacked(data: str | Path) -> Path:
     Path
     """
     data = Path(data)
-    check_exists(data)
+    if not data.exists():
+        raise missing(data)
     if data.suffix.lower() != ".zip" or data.is_dir():
         return data
     return _inner(_extracted(str(data.resolve()), data.stat().st_mtime_ns))

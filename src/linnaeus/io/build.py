@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from contextlib import closing
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from linnaeus.errors import UserError
 from linnaeus.io.collection import Part
 from linnaeus.io.rows import Example, SparseRow
+from linnaeus.io.text_files import Room, Shelf
 
 _TYPECODES = {"float32": "f", "float64": "d"}
 
@@ -70,6 +73,7 @@ def collect(
     n_features: int | None = None,
     feature_names: list[str] | None = None,
     skipped: Iterable[str] = (),
+    room: Room | None = None,
 ) -> Part:
     """A part of examples that all hold texts, or all hold features of one kind.
 
@@ -84,11 +88,16 @@ def collect(
         Names of the features.
     skipped : iterable of str, default=()
         Messages about rows left out.
+    room : Room or None, default=None
+        How much memory texts may take; None for any. Texts and ids beyond it are kept on disk, and
+        what else such rows held is not kept.
 
     Returns
     -------
     Part
     """
+    if room is not None:
+        return _collect_within(examples, room, feature_names, tuple(skipped))
     labels: list[list[Any]] = []
     ids: list[str] = []
     texts: list[str] = []
@@ -112,6 +121,51 @@ def collect(
         metadata=metadata if any(metadata) else None,
         skipped=tuple(skipped),
     )
+
+
+def shared(rows: Iterable[list[Any]]) -> list[list[Any]]:
+    """The labels of many rows, with one list for all rows that have the same.
+
+    Parameters
+    ----------
+    rows : iterable of lists
+        The labels of each row.
+
+    Returns
+    -------
+    list of lists
+    """
+    known: dict[tuple[Any, ...], list[Any]] = {}
+    return [known.setdefault(tuple(row), row) for row in rows]
+
+
+def _collect_within(
+    examples: Iterable[Example], room: Room, names: list[str] | None, skipped: tuple[str, ...]
+) -> Part:
+    """The same for texts that may go to disk; equal lists of labels are one."""
+    examples = iter(examples)
+    first = next(examples, None)
+    if first is None or first.text is None:
+        found = chain([] if first is None else [first], examples)
+        return collect(found, feature_names=names, skipped=skipped)
+    metadata: list[dict[str, Any]] = []
+    with closing(Shelf(room, "texts")) as texts, closing(Shelf(room, "ids")) as ids:
+
+        def kept(example: Example) -> list[Any]:
+            texts.add(example.text or "")
+            ids.add(example.id)
+            if texts.is_on_disk:
+                ids.to_disk()
+                metadata.clear()
+            else:
+                metadata.append(example.metadata or {})
+            return example.labels
+
+        labels = shared(map(kept, chain([first], examples)))
+    return Part(
+        labels=labels, ids=ids.texts(), texts=texts.texts(), feature_names=names,
+        metadata=metadata if any(metadata) else None, skipped=skipped,
+    )  # fmt: skip
 
 
 def _buffer_for(x: Any) -> _SparseBuffer | _DenseBuffer:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.io.options import ReadOptions
+from linnaeus.io.text_files import Chained, room_of
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -26,10 +27,10 @@ class Part:
     ----------
     labels : list of lists
         Labels of each example.
-    ids : list of str
+    ids : sequence of str
         Name of each example.
-    texts : list of str or None
-        Texts.
+    texts : sequence of str or None
+        Texts; a list, or what is on disk (`linnaeus.io.text_files`).
     X : ndarray or csr_array of shape (n_examples, n_features), or None
         Features; NaN where missing.
     feature_names : list of str or None
@@ -45,8 +46,8 @@ class Part:
     """
 
     labels: list[list[Any]]
-    ids: list[str]
-    texts: list[str] | None = None
+    ids: Sequence[str]
+    texts: Sequence[str] | None = None
     X: Any = None
     feature_names: list[str] | None = None
     metadata: list[dict[str, Any]] | None = None
@@ -78,7 +79,7 @@ class Part:
         """
         rows = [int(i) for i in rows]
 
-        def pick(values: list[Any] | None) -> list[Any] | None:
+        def pick(values: Sequence[Any] | None) -> list[Any] | None:
             return None if values is None else [values[i] for i in rows]
 
         return Part(
@@ -107,7 +108,10 @@ class Part:
 
         def both(name: str) -> Any:
             a, b = getattr(self, name), getattr(other, name)
-            return None if a is None or b is None else [*a, *b]
+            if a is None or b is None:
+                return None
+            on_disk = room_of(a) is not None or room_of(b) is not None
+            return Chained([a, b]) if on_disk else [*a, *b]
 
         X = None
         if self.X is not None:

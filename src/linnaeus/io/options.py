@@ -94,6 +94,21 @@ class ReadOptions:
                 "Both a column of labels and columns of levels are named. Name one of them."
             )
 
+    @classmethod
+    def of(cls, given: ReadOptions | Mapping[str, Any] | None) -> ReadOptions:
+        """The same options, or those that a dict names.
+
+        Parameters
+        ----------
+        given : ReadOptions, dict or None
+            Options; None to guess all.
+
+        Returns
+        -------
+        ReadOptions
+        """
+        return given if isinstance(given, ReadOptions) else cls(**given or {})
+
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.given().items())
         return f"ReadOptions({given})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.archive import unpacked
-from linnaeus.io.build import collect
+from linnaeus.io.build import collect, shared
 from linnaeus.io.collection import Collection, Part
 from linnaeus.io.columns import PARTS as PART_WORDS
 from linnaeus.io.find import PARTS, find_file, listing, only_table, other_taxonomy, suffix_of
@@ -21,6 +21,7 @@ from linnaeus.io.options import ReadOptions, Remembered, remembered
 from linnaeus.io.readers import READERS, check_dtype, labels_of, reader_of
 from linnaeus.io.reading import Reading
 from linnaeus.io.stream import rows_of
+from linnaeus.io.text_files import Room, room_of
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -34,7 +35,8 @@ def read_collection(
     parts: Sequence[str] = PARTS,
     skip_bad: bool = False,
     dtype: Any = None,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
+    room: Room | None = None,
 ) -> Collection:
     """Read a folder with ``taxonomy.*`` and ``train.*``, ``valid.*``, ``test.*``.
 
@@ -59,9 +61,12 @@ def read_collection(
         a `FormatError` with the file and the line.
     dtype : dtype or None, default=None
         Value type of features; by default float32 for svm and float64 for tables.
-    options : ReadOptions or None, default=None
+    options : ReadOptions, dict or None, default=None
         Which columns are what, separators, encoding, the share of rows that may be left out; None
         to look for ``collection.toml``, and to guess.
+    room : Room or None, default=None
+        How much memory the texts of a part may take, and the folder that holds those of a part
+        where they do not fit; None for any number in memory.
 
     Returns
     -------
@@ -72,13 +77,13 @@ def read_collection(
     named = {"train": train, "valid": valid, "test": test}
     files, folder, known = _files(Path(path), named, parts)
     check_dtype(dtype)
-    asked = (options or ReadOptions()).over(known.about(next(iter(files.values()))))
+    asked = ReadOptions.of(options).over(known.about(next(iter(files.values()))))
     tax, smaller = _taxonomy(folder, taxonomy or known.files.get("taxonomy"), list(files.values()))
-    shared = Labels(options=asked, infer=True) if tax is None else None
-    how = _How(tax, asked, skip_bad, dtype, shared)
+    read_by = Labels(options=asked, infer=True) if tax is None else None
+    how = _How(tax, asked, skip_bad, dtype, read_by, room)
     read = _same_width(folder, _read_parts(files, how))
     if tax is None:
-        tax, read = _inferred(read, _unread(folder, files, how), shared)
+        tax, read = _inferred(read, _unread(folder, files, how), read_by)
     carried = (label for part in read.values() for row in part.labels for label in row)
     if smaller is not None and smaller is not tax and all(label in smaller for label in carried):
         tax = smaller
@@ -90,12 +95,60 @@ def read_collection(
     return Collection(tax, **wanted, name=folder.resolve().name)
 
 
+class Training(NamedTuple):
+    """What to learn from: a taxonomy, a training part, and a validation part where there is one."""
+
+    taxonomy: Taxonomy
+    train: Part
+    valid: Part | None
+    skipped: tuple[str, ...]  # messages about rows left out on request
+
+
+def read_parts(
+    data: str | Path,
+    taxonomy: str | Path | None = None,
+    skip_bad: bool = False,
+    valid: bool = True,
+    options: ReadOptions | Mapping[str, Any] | None = None,
+    room: Room | None = None,
+) -> Training:
+    """What to learn from: of a folder, or of a file and the taxonomy beside it.
+
+    Parameters
+    ----------
+    data : str or Path
+        The folder, a zip of it, or a file.
+    taxonomy : str, Path or None, default=None
+        The taxonomy's file; None to look for it beside the data.
+    skip_bad : bool, default=False
+        Leave out rows that cannot be read; `Training.skipped` says why.
+    valid : bool, default=True
+        Whether to take the validation part, where the folder has one.
+    options : ReadOptions, dict or None, default=None
+        How a table is read; None to guess.
+    room : Room or None, default=None
+        How much memory texts may take, and where they go beyond it; None for any.
+
+    Returns
+    -------
+    Training
+    """
+    wanted = ["train", "valid"] if valid else ["train"]
+    found = read_collection(
+        unpacked(data), taxonomy=taxonomy, parts=wanted, skip_bad=skip_bad, options=options,
+        room=room,
+    )  # fmt: skip
+    train = found.part("train")
+    more = () if found.valid is None else found.valid.skipped
+    return Training(found.taxonomy, train, found.valid, train.skipped + more)
+
+
 def read_training(
     data: str | Path,
     taxonomy: str | Path | None = None,
     skip_bad: bool = False,
     *,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
 ) -> tuple[Taxonomy, Part]:
     """The taxonomy and the training part of a folder, or of a file and the taxonomy beside it.
 
@@ -107,7 +160,7 @@ def read_training(
         The taxonomy's file; None to look for it beside the data.
     skip_bad : bool, default=False
         Leave out rows that cannot be read; `Part.skipped` says why.
-    options : ReadOptions or None, default=None
+    options : ReadOptions, dict or None, default=None
         How a table is read; None to guess.
 
     Returns
@@ -117,10 +170,8 @@ def read_training(
     part : Part
         The examples.
     """
-    collection = read_collection(
-        unpacked(data), taxonomy=taxonomy, parts=["train"], skip_bad=skip_bad, options=options
-    )
-    return collection.taxonomy, collection.part("train")
+    found = read_parts(data, taxonomy, skip_bad, valid=False, options=options)
+    return found.taxonomy, found.train
 
 
 class _How(NamedTuple):
@@ -131,6 +182,11 @@ class _How(NamedTuple):
     skip_bad: bool
     dtype: Any
     shared: Labels | None  # where there is no taxonomy: what all labels are read by
+    room: Room | None = None
+
+    def room_for(self, name: str) -> Room | None:
+        """Where the texts of a part go that do not fit in memory."""
+        return self.room and self.room._replace(folder=self.room.folder / name)
 
     def reading(self, file: Path) -> Reading:
         skipped: list[str] | None = [] if self.skip_bad else None
@@ -165,11 +221,20 @@ def _read_parts(files: dict[str, Path], how: _How) -> dict[str, Part]:
         reading = how.reading(file)
         reading.feature_names, reading.needs_labels = names, name == "train"
         reading.before = next((p.columns for p in read.values() if p.columns), ReadOptions())
-        read[name] = _read_part(reading)
+        read[name] = _read_part(reading, how.room_for(name))
         names = names or reading.feature_names
         if len(files) == 1 and reading.layout is not None and reading.layout.part is not None:
+            _check_room(reading, read[name], reading.layout.names[reading.layout.part])
             return by_part(read[name], reading.layout.names[reading.layout.part])
     return read
+
+
+def _check_room(reading: Reading, part: Part, column: str) -> None:
+    if room_of(part.texts) is not None:
+        raise reading.error(
+            f"the column {shorten(column)} tells the parts, but the texts do not fit in memory. "
+            f"Write a file for each part, or allow more memory."
+        )
 
 
 def by_part(part: Part, column: str) -> dict[str, Part]:
@@ -203,6 +268,8 @@ def _unread(folder: Path, files: dict[str, Path], how: _How) -> list[Part]:
         return []
     others = {name: find_file(folder, name, None, READERS) for name in PARTS if name not in files}
     there = {name: file for name, file in others.items() if file is not None}
+    if how.room is not None:  # apart from the parts that are wanted
+        how = how._replace(room=how.room._replace(folder=how.room.folder / "others"))
     return list(_read_parts(there, how).values())
 
 
@@ -219,8 +286,9 @@ def _inferred(
     note = f"There is no taxonomy file: the labels make a taxonomy of {made}."
 
     def named(part: Part) -> Part:
-        rows = [list(dict.fromkeys(names[path] for path in row)) for row in part.labels]
-        return replace(part, labels=rows, notes=(*part.notes, note))
+        rows = (list(dict.fromkeys(names[path] for path in row)) for row in part.labels)
+        labels = list(rows) if room_of(part.texts) is None else shared(rows)
+        return replace(part, labels=labels, notes=(*part.notes, note))
 
     return tax, {name: named(part) for name, part in read.items()}
 
@@ -289,8 +357,8 @@ def _other(file: Path) -> tuple[Taxonomy, Taxonomy]:
     return found, smaller
 
 
-def _read_part(reading: Reading) -> Part:
-    part = collect(rows_of(reading))
+def _read_part(reading: Reading, room: Room | None = None) -> Part:
+    part = collect(rows_of(reading), room=room)
     skipped = tuple(reading.skipped or ())
     if not len(part):
         first = f" {len(skipped)} were bad, the first: {skipped[0]}" if skipped else ""
@@ -298,9 +366,19 @@ def _read_part(reading: Reading) -> Part:
     reading.check_share()
     made = replace(
         part, feature_names=reading.feature_names, skipped=skipped, columns=reading.columns,
-        notes=tuple(reading.say()),
+        notes=(*reading.say(), *_said_of_room(reading.path, part)),
     )  # fmt: skip
     return made if reading.layout is None else joined_rows(made, reading.layout.id is not None)
+
+
+def _said_of_room(file: Path, part: Part) -> list[str]:
+    """That texts are on disk, and what is not kept of them."""
+    if room_of(part.texts) is None:
+        return []
+    return [
+        f"{file.name}: the texts do not fit in the memory allowed, so they are read from disk; "
+        f"other columns are left out."
+    ]
 
 
 def _same_width(folder: Path, parts: dict[str, Part]) -> dict[str, Part]:

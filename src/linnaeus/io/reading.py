@@ -102,10 +102,12 @@ class Reading:
 
     def _check_header(self, found: Layout, sample: Sample, line: int | None) -> None:
         """Refuse a first line that is a row: its label also stands below it, or is a node."""
+        taxonomy = self.labels.taxonomy
+        nodes = () if taxonomy is None else taxonomy.nodes
         for j in [*found.label_columns, *found.levels]:
             name = sample.names[j]
             among = name in sample.cells(j)
-            if among or (name and name in (self.labels.taxonomy or ())):
+            if among or (name and name in nodes):
                 raise self.error(
                     f"the first line seems to be a row, not a header: {shorten(name)} is a label. "
                     f"Put a line with the names of the columns above it.",
@@ -113,8 +115,8 @@ class Reading:
                 )
 
     def _check_layout(self, found: Layout, line: int | None) -> None:
-        names = listed(found.names, most=12)
         if not (found.label_columns or found.levels or found.marks) and self.needs_labels:
+            names = listed(found.names, most=12)
             raise self.error(
                 f"there is no column 'labels'{nearest('labels', found.names)}, nor one whose name "
                 f"or content shows that it holds labels. The columns are {names}. Name the column "
@@ -124,6 +126,7 @@ class Reading:
                 f"COLUMN, or columns of levels with --levels A,B,C.",
             )
         if not found.text and not found.features:
+            names = listed(found.names, most=12)
             raise self.error(
                 f"the columns {names} hold neither texts nor features. Add a column 'text', or one "
                 f"column for each feature.",

@@ -21,7 +21,7 @@ WEAK_PATHS = ("|", ";", " -- ", " - ", " – ", " — ", ": ", "##", "__", ".") 
 PATHS = (*SURE_PATHS, *WEAK_PATHS, ",")
 _IN_NAMES = {"-", "--", "–", "—", ":", "/"}  # where written with blanks, they are needed
 JOINED = "\x1f"
-_NAMES = {"\n": "line breaks", "|": "'|'", ";": "';'", ",": "','", r"\s": "blanks"}
+_NAMES = {"\n": "line breaks", r"\s": "blanks"} | {sign: f"'{sign}'" for sign in "|;,/+"}
 _PLURAL = re.compile(r".*(s|en|worte|themen)$")
 _UNQUOTED = r"(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)"
 _LIST = re.compile(r"\[(.*)\]|\{(.*)\}|(?=.*[\"'])\((.*)\)", re.S)
@@ -75,7 +75,8 @@ def _unquoted(part: str) -> str:
 
 def cut_at(sign: str) -> Way:
     """Labels with this sign between them, and blanks around it."""
-    said = f"Labels in a cell are separated by {_NAMES.get(sign, shorten(sign))}."
+    named = _NAMES[sign] if sign in _NAMES else shorten(sign)
+    said = f"Labels in a cell are separated by {named}."
     return Way(sign + "+" if sign == r"\s" else rf"\s*{re.escape(sign)}\s*", said, True)
 
 

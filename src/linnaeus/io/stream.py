@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -29,8 +29,8 @@ def open_reading(
     feature_names: list[str] | None = None,
     skipped: list[str] | None = None,
     dtype: Any = None,
-    options: ReadOptions | None = None,
-    before: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
+    before: ReadOptions | Mapping[str, Any] | None = None,
     keeps: bool = False,
 ) -> Reading:
     """What `rows_of` reads, and where it notes what it finds out about the file.
@@ -47,9 +47,9 @@ def open_reading(
         Where to put a message for each bad row, which is then left out; None raises.
     dtype : dtype or None, default=None
         Type of the features; None for float32 for svm and float64 for tables.
-    options : ReadOptions or None, default=None
+    options : ReadOptions, dict or None, default=None
         How a table is read; what it leaves open the folder may remember, and the rest is guessed.
-    before : ReadOptions or None, default=None
+    before : ReadOptions, dict or None, default=None
         What columns were called where a model was trained; they count where there are such columns.
     keeps : bool, default=False
         Whether the metadata of a row holds all of its cells.
@@ -60,11 +60,11 @@ def open_reading(
     """
     path = Path(path)
     check_dtype(dtype)
-    options = (options or ReadOptions()).over(remembered(path.parent).about(path))
+    options = ReadOptions.of(options).over(remembered(path.parent).about(path))
     labels = labels_of(path, taxonomy, options)
     return Reading(
         path, labels, skipped, feature_names, dtype=dtype, options=options,
-        before=before or ReadOptions(), keeps=keeps,
+        before=ReadOptions.of(before), keeps=keeps,
     )  # fmt: skip
 
 

@@ -51,11 +51,8 @@ def read_tsv(reading: Reading) -> Iterator[Example]:
 def _read(reading: Reading, usual: str) -> Iterator[Example]:
     if reading.options.sheet is not None:
         reading.notes.append(f"{reading.path.name} has no sheets: the one asked for is not used.")
-    encoding = reading.options.encoding or encoding_of(reading.path)
-    if reading.options.encoding is None and encoding not in ("utf-8-sig", "utf-8"):
-        reading.notes.append(f"{reading.path.name} is read as {_spoken(encoding)}.")
-    dialect = _dialect(reading, encoding, usual)
-    yield from examples(reading, _rows(reading, dialect, encoding), dialect.delimiter)
+    dialect = _dialect(reading, usual)
+    yield from examples(reading, _rows(reading, dialect), dialect.delimiter)
 
 
 def _spoken(encoding: str) -> str:
@@ -192,11 +189,12 @@ def _labels(layout: Layout, reading: Reading, cells: list[str]) -> list[Any]:
 
 
 class Dialect(NamedTuple):
-    """How lines are cut into cells."""
+    """How lines are read, and cut into cells."""
 
     delimiter: str
     blanks: bool = False  # whether blanks behind a delimiter do not count, as in a, "b"
     escapes: bool = False  # whether a quote within quotes is written \\"
+    encoding: str | None = None
 
     def reader(self, lines: Iterable[str], strict: bool = True) -> Any:
         """The cells of lines."""
@@ -208,8 +206,11 @@ class Dialect(NamedTuple):
         )  # fmt: skip
 
 
-def _dialect(reading: Reading, encoding: str, usual: str) -> Dialect:
-    """What separates cells, and how they are quoted."""
+def _dialect(reading: Reading, usual: str) -> Dialect:
+    """In which encoding the file is, what separates cells, and how they are quoted."""
+    encoding = reading.options.encoding or encoding_of(reading.path)
+    if reading.options.encoding is None and encoding not in ("utf-8-sig", "utf-8"):
+        reading.notes.append(f"{reading.path.name} is read as {_spoken(encoding)}.")
     with open_lines(reading.path, encoding) as lines:
         head = list(islice(lines, HEAD))
     delimiter = reading.options.delimiter or _delimiter(reading, head, usual)
@@ -217,7 +218,7 @@ def _dialect(reading: Reading, encoding: str, usual: str) -> Dialect:
     end = re.escape(delimiter)
     blanks = delimiter != "\t" and re.search(rf'{end} +"[^"]*"({end}|\n)', text) is not None
     quotes = re.search(rf'[^"{end}]""[^"{end}]', text)  # twice, as is usual
-    return Dialect(delimiter, blanks, '\\"' in text and quotes is None)
+    return Dialect(delimiter, blanks, '\\"' in text and quotes is None, encoding)
 
 
 def _delimiter(reading: Reading, head: list[str], usual: str) -> str:
@@ -258,12 +259,12 @@ def _width(head: list[str], delimiter: str) -> tuple[float, int]:
     return common * sum(n == common for n in rows) / len(rows), rows[0]
 
 
-def _rows(reading: Reading, dialect: Dialect, encoding: str) -> Iterator[Row]:
+def _rows(reading: Reading, dialect: Dialect) -> Iterator[Row]:
     """The rows of a table with the line on which each begins; blank lines are passed over."""
     limit = np.iinfo(np.int32).max
     if csv.field_size_limit() < limit:  # the module's own limit, 128 kB, is for all its readers
         csv.field_size_limit(limit)
-    with open_lines(reading.path, encoding) as lines:
+    with open_lines(reading.path, dialect.encoding) as lines:
         reader = dialect.reader(lines)
         while True:
             start = lines.line + 1

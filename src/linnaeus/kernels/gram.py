@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from linnaeus.errors import UserError
-from linnaeus.execution import executor
+from linnaeus.execution import local
 
 Values = npt.NDArray[np.float64]
 Callback = Callable[[int, int], None]
@@ -59,7 +59,7 @@ def fill(
     K = np.empty(pairs.shape, dtype=_float_type(dtype))
     blocks = row_blocks(*pairs.shape)[::-1]  # the long ones of a triangle first
     done = 0
-    for n_entries in executor(n_jobs).map(_fill_block, [pairs, symmetric, K], blocks):
+    for n_entries in local(n_jobs).map(_fill_block, [pairs, symmetric, K], blocks):
         done += n_entries
         if callback is not None:
             callback(done, K.size)

@@ -272,10 +272,10 @@ class _Entries(NamedTuple):
 
     def numbers(self, names: list[Any], taxonomy: Nodes) -> list[int]:
         """The nodes of labels; of an unknown one the error says the row."""
-        name = None
         try:
-            return [taxonomy.index(name := each) for each in names]
+            return list(map(int, taxonomy.numbers(names)))
         except UserError as error:
+            name = next(each for each in names if each not in taxonomy)
             raise self._unknown(name, taxonomy, error) from None
 
     def _unknown(self, name: Any, taxonomy: Nodes, error: UserError) -> UserError:

@@ -33,6 +33,8 @@ class Nodes(paths.Hierarchy, Protocol):
 
     def index(self, name: Any) -> int: ...
 
+    def numbers(self, names: Iterable[Any]) -> npt.NDArray[np.int32]: ...
+
 
 class Read(NamedTuple):
     """The kind of a form, and its content as an array, a matrix, lists, or rows of paths."""

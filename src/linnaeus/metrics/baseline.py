@@ -9,7 +9,6 @@ For AU(PRC) every row gets the training shares of the nodes as scores.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 from linnaeus.metrics.au_prc import counted
 from linnaeus.metrics.evaluate import evaluate
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import commonest_set
 
 
 class Frequencies(NamedTuple):
@@ -90,18 +90,6 @@ class Baseline(NamedTuple):
         dict
         """
         return {"labels": [str(name) for name in self.labels], **self.values}
-
-
-def commonest_set(own: sp.csr_array) -> np.ndarray:
-    """The label set that most rows have; of equals the one that comes first."""
-    own = own.sorted_indices()
-    seen: dict[bytes, int] = {}
-    indices = own.indices.astype(np.int64)
-    for a, b in pairwise(own.indptr.tolist()):
-        key = indices[a:b].tobytes()
-        seen[key] = seen.get(key, 0) + 1
-    best = max(seen, key=lambda key: seen[key], default=b"")
-    return np.frombuffer(best, dtype=np.int64)
 
 
 def baseline(Y_true: Any, taxonomy: Taxonomy, known: Frequencies) -> Baseline:

@@ -141,9 +141,8 @@ def measure(taxonomy: Taxonomy, record: dict[str, Any]) -> dict[str, float]:
     """Values between 0 and 1, and labels per row, from the counts of `Truth`."""
     every = Counts(*(record[key] for key in Counts._fields))
     closed = Counts(*(record[f"closed_{key}"] for key in Counts._fields))
-    used = every.tp + every.fn > 0
-    used[taxonomy.leaf_numbers] = True
-    own = every.take(used)
+    said_or_true = every.tp + every.fn + (every.fp if taxonomy.is_graph else 0) > 0
+    own = every.take(taxonomy.class_numbers(np.flatnonzero(said_or_true)))
     precision, recall, f1, _ = micro(own)
     said = int((own.tp + own.fp).sum())
     return {

@@ -4,7 +4,8 @@ Truth and predictions are closed upwards first. The values of a report are
 
     micro_f1, macro_f1 and their precision and recall, over the leaves and the inner nodes that
         carry labels of their own in the truth; a label is one's own when no descendant of it is
-        in the same set
+        in the same set; in a graph without a hierarchy over the nodes that have labels in the
+        truth, in predictions or, where their counts are given, in training
     hierarchical_f1, precision and recall, losses, levels and the table of nodes: on closures
     metrics of the ranking, and au_prc, the area under the pooled precision-recall curve, where
         scores are given
@@ -74,7 +75,8 @@ def evaluate(
     (0.666..., 0.888...)
     """
     given = node_pair(Y_true, Y_pred, taxonomy, "evaluate")
-    closed, own = given.closed(), _own_labels(given)
+    n_train = None if train_counts is None else node_counts(taxonomy, train_counts)
+    closed, own = given.closed(), _own_labels(given, n_train)
     own_counts, closed_counts = count(own), count(closed)
     metrics = {
         **_named(micro(own_counts), "micro"),
@@ -88,7 +90,6 @@ def evaluate(
         metrics.update(_ranking(_own_truth(given, closed, scores, classes), taxonomy))
         rows = ScoredRows.of(closed.true, scores, taxonomy, classes)
         metrics["au_prc"] = rows.area(counted(taxonomy))
-    n_train = None if train_counts is None else node_counts(taxonomy, train_counts)
     nodes = prf(closed_counts)
     return Report(
         taxonomy=taxonomy,
@@ -102,13 +103,14 @@ def evaluate(
     )
 
 
-def _own_labels(given: NodePair) -> Pair:
+def _own_labels(given: NodePair, n_train: np.ndarray | None) -> Pair:
     """The most specific labels, over the leaves and the inner nodes that carry some."""
     tax = given.taxonomy
     true, pred = tax.most_specific(given.true), tax.most_specific(given.pred)
-    used = np.zeros(len(tax), dtype=bool)
-    used[tax.leaf_numbers] = used[true.indices] = True
-    classes = np.flatnonzero(used)
+    carried = [true.indices]
+    if tax.is_graph:
+        carried += [pred.indices, np.flatnonzero(0 if n_train is None else n_train)]
+    classes = tax.class_numbers(np.concatenate(carried))
     return Pair(true[:, classes], pred[:, classes], classes)
 
 

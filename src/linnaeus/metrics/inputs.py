@@ -76,11 +76,10 @@ def label_sets(
     every_node = any(
         labels.form.kind in ("dense", "sparse") and labels.numbers is None for labels in understood
     )
-    used = np.full(len(taxonomy), every_node)
-    for nodes in (taxonomy.leaf_numbers, *(Y.indices for Y in sets)):
-        used[nodes] = True
-    classes = np.flatnonzero(used)
-    return [Y if used.all() else Y[:, classes] for Y in sets], classes
+    if every_node:
+        return sets, np.arange(len(taxonomy))
+    classes = taxonomy.class_numbers(np.concatenate([Y.indices for Y in sets]))
+    return [Y if classes.size == len(taxonomy) else Y[:, classes] for Y in sets], classes
 
 
 def node_pair(Y_true: Any, Y_pred: Any, taxonomy: Taxonomy | None, metric: str) -> NodePair:

@@ -13,18 +13,17 @@ if TYPE_CHECKING:
     from linnaeus.model.answers import Answers
     from linnaeus.model.choice import MethodChoice, choose_method, unsuited
     from linnaeus.model.features import KINDS, Choice, choose_features, make_features
-    from linnaeus.model.held_out import HeldOut
     from linnaeus.model.methods import INFO, METHODS, make
     from linnaeus.model.model import Model, inputs_of
     from linnaeus.model.recommendations import MANY_CLASSES, MANY_ROWS, Kind, kind_of
     from linnaeus.model.tables import TableFeatures
     from linnaeus.model.training import train
+    from linnaeus.splits.held_out import HeldOut
 
 _NAMES = {
     "answers": ("Answers",),
     "choice": ("MethodChoice", "choose_method", "unsuited"),
     "features": ("KINDS", "Choice", "choose_features", "make_features"),
-    "held_out": ("HeldOut",),
     "methods": ("INFO", "METHODS", "make"),
     "model": ("Model", "inputs_of"),
     "recommendations": ("MANY_CLASSES", "MANY_ROWS", "Kind", "kind_of"),
@@ -32,6 +31,7 @@ _NAMES = {
     "training": ("train",),
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names}
+_HOMES["HeldOut"] = "linnaeus.splits.held_out"
 
 __all__ = [
     "INFO",

@@ -44,18 +44,16 @@ class Answers:
         self.reviewed = 0  # rows marked so far
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
-        self.levels = len(model.taxonomy.levels) if by_level else 0
+        depths = range(len(model.taxonomy.levels) if by_level else 0)
+        self._levels = [f"level_{depth + 1}" for depth in depths]
+        self.fields = [  # what is said of each row, by name and in order
+            "id", "labels", "titles", "paths", "scores", *["probabilities"] * self.probabilities,
+            *["confidence", "review"] * (min_confidence is not None), *self._levels,
+            *["ranking"] * bool(top),
+        ]  # fmt: skip
         self._above: dict[Any, tuple[Any, ...]] = {}
         self._paths: dict[Any, list[str]] = {}  # their titles
         self._below: dict[int, np.ndarray] = {}
-
-    @property
-    def fields(self) -> list[str]:
-        """What is said of each row, by name and in order."""
-        names = ["id", "labels", "titles", "paths", "scores"]
-        names += ["probabilities"] * self.probabilities
-        names += ["confidence", "review"] * (self._least is not None)
-        return names + self._level_names() + ["ranking"] * bool(self._top)
 
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
         model, tax = self._model, self._model.taxonomy
@@ -83,7 +81,7 @@ class Answers:
                 record["confidence"] = float(sure[i])
                 record["review"] = bool(sure[i] < self._least)
                 self.reviewed += record["review"]
-            if self.levels:
+            if self._levels:
                 record |= self._by_level(labels[a:b])
             if best is not None:
                 ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
@@ -98,13 +96,10 @@ class Answers:
         found[tax.numbers(columns)] = np.arange(len(columns))
         return found
 
-    def _level_names(self) -> list[str]:
-        return [f"level_{depth + 1}" for depth in range(self.levels)]
-
     def _by_level(self, labels: Sequence[Any]) -> dict[str, list[str]]:
         """The titles of the nodes at and above the labels, by level, each once."""
         tax = self._model.taxonomy
-        found: dict[str, list[str]] = {name: [] for name in self._level_names()}
+        found: dict[str, list[str]] = {name: [] for name in self._levels}
         for node in dict.fromkeys(v for label in labels for v in self._above[label]):
             found[f"level_{tax.depth[tax.index(node)] + 1}"].append(tax.title(node))
         return found

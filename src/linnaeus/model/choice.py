@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from linnaeus.errors import UserError
 from linnaeus.io.collection import Part
 from linnaeus.model.methods import INFO
@@ -60,7 +58,7 @@ def choose_method(
     if method is not None:
         return MethodChoice(method, {}, "because you chose it")
     own = taxonomy.most_specific(taxonomy.encode(part.labels))
-    classes = len(np.union1d(own.indices, taxonomy.leaf_numbers))
+    classes = taxonomy.class_numbers(own.indices).size
     advice = advise(kind_of(several, taxonomy.is_tree, len(part), classes))
     parameters = FOR_SEVERAL.get(advice.method, {}) if several else {}
     return MethodChoice(advice.method, parameters, advice.why)

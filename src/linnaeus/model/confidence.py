@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 
-from linnaeus.model.held_out import HeldOut
+from linnaeus.splits.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
 
 ROWS, BINS = 20, 100  # rows in a bin at least, and bins at most
@@ -100,9 +100,9 @@ def _used(scores: Any, columns: np.ndarray) -> np.ndarray:
 
 def label_columns(taxonomy: Taxonomy, columns: tuple[Any, ...], closed: bool) -> np.ndarray:
     """The columns that may be a row's best label: the leaves where all nodes are scored."""
-    numbers = taxonomy.numbers(columns)
-    leaves = taxonomy.n_children[numbers] == 0
-    return np.flatnonzero(leaves) if closed else np.arange(len(columns))
+    if not closed:
+        return np.arange(len(columns))
+    return np.flatnonzero(taxonomy.n_children[taxonomy.numbers(columns)] == 0)
 
 
 def right_rows(

@@ -8,13 +8,23 @@ from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.io.collection import Part
-from linnaeus.model.languages import MOST, suited_to_language, unspaced_share, words_analyzer
+from linnaeus.io.text_files import room_of
 from linnaeus.model.tables import TableFeatures
-from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
+from linnaeus.storage.sparse_files import open_rows, rows_written
+from linnaeus.text import TfidfVectorizer
+from linnaeus.text.choosing import (
+    MOST,
+    characters,
+    pieces,
+    spectrum,
+    suited_to_language,
+    unspaced_share,
+    words,
+)
+from linnaeus.text.counting import text_blocks
 
 SAMPLE = 500  # texts that are looked at
 LONG, ALPHABET = 20, 40  # a sequence has no blanks, so many symbols at least, few different ones
-MANY = 1000  # texts from which on words of a single text are left out
 
 
 class Kind(NamedTuple):
@@ -43,38 +53,15 @@ class Choice(NamedTuple):
     why: str
 
 
-def _words(part: Part, **own: Any) -> TfidfVectorizer:
-    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
-    if "analyzer" not in own:
-        own["analyzer"] = words_analyzer(part.texts or ())
-    fixed: dict[str, Any] = {"token_pattern": r"\w+", "sublinear_tf": True}
-    return TfidfVectorizer(**fixed | own)
-
-
-def _pieces(part: Part, **own: Any) -> TfidfVectorizer:
-    return _words(part, **{"analyzer": "pieces"} | own)
-
-
-def _characters(part: Part, **own: Any) -> TfidfVectorizer:
-    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
-    fixed: dict[str, Any] = {"analyzer": "letters", "ngram_range": (2, 4), "sublinear_tf": True}
-    return TfidfVectorizer(**fixed | own)
-
-
-def _spectrum(part: Part, **own: Any) -> SpectrumVectorizer:
-    own.setdefault("min_df", 3 if len(part) >= MANY else 1)
-    return SpectrumVectorizer(**{"p": 5, "q": 3, "presence": True, "idf": True} | own)
-
-
 def _table(part: Part, **own: Any) -> TableFeatures:
     return TableFeatures(**{"feature_names": part.feature_names} | own)
 
 
 KINDS: dict[str, Kind] = {
-    "words": Kind("texts", "words weighted by TF-IDF; for documents", _words),
-    "pieces": Kind("texts", "words and runs of 4 to 5 letters in them; for compounds", _pieces),
-    "characters": Kind("texts", "runs of 2 to 4 characters; for names, codes, typos", _characters),
-    "spectrum": Kind("texts", "substrings of 3 to 5 symbols; for proteins, DNA, logs", _spectrum),
+    "words": Kind("texts", "words weighted by TF-IDF; for documents", words),
+    "pieces": Kind("texts", "words and runs of 4 to 5 letters in them; for compounds", pieces),
+    "characters": Kind("texts", "runs of 2 to 4 characters; for names, codes, typos", characters),
+    "spectrum": Kind("texts", "substrings of 3 to 5 symbols; for proteins, DNA, logs", spectrum),
     "table": Kind("a table", "columns, standardised or scaled by row", _table),
 }
 
@@ -105,26 +92,6 @@ def choose_features(
     why = "because you chose it"
     if kind == "auto":
         kind, why = _suited(part)
-    return Choice(kind, make_features(kind, part, parameters), why)
-
-
-def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = None) -> Any:
-    """A transformer of this kind, with parameters of its own, before it has seen any example.
-
-    Parameters
-    ----------
-    kind : str
-        A kind in `linnaeus.model.KINDS`, or 'auto'.
-    part : Part
-        Examples with labels.
-    parameters : dict or None, default=None
-        Parameters by name; None for the defaults.
-
-    Returns
-    -------
-    object
-        The transformer.
-    """
     if kind not in KINDS:
         known = ("auto", *KINDS)
         raise UserError(
@@ -147,7 +114,76 @@ def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = 
                 f"They have: {', '.join(takes)}."
             )
         check_like(takes[name], value, f"The parameter {name!r} of the features {kind!r}")
-    return KINDS[kind].make(part, **own)
+    return Choice(kind, KINDS[kind].make(part, **own), why)
+
+
+def fit_rows(choice: Choice, inputs: Any) -> Any:
+    """The rows that features make of the examples that they learn from.
+
+    Parameters
+    ----------
+    choice : Choice
+        The features, which are fitted.
+    inputs : sequence of str, {ndarray, csr_array} of shape (n_rows, n_columns)
+        Texts or a table. Rows of texts that are on disk are written there too.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_rows, n_features)
+    """
+    room = room_of(inputs)
+    if room is None:
+        return choice.features.fit_transform(inputs)
+    if not isinstance(choice.features, TfidfVectorizer):
+        said = f"The features {choice.kind!r} need all texts in memory, where they do not fit. "
+        raise UserError(
+            f"{said}Use features='characters' or 'words', or allow more memory.",
+            f"{said}Use --features characters or words, or allow more memory.",
+        )
+    return choice.features.fit_transform_to(room.folder / "X", inputs, room.limit)
+
+
+def known_rows(features: Any, inputs: Any) -> Any:
+    """The rows that fitted features make of examples, on disk where these are.
+
+    Parameters
+    ----------
+    features : object
+        A fitted transformer.
+    inputs : sequence of str, {ndarray, csr_array} of shape (n_rows, n_columns)
+        Texts or a table.
+
+    Returns
+    -------
+    {ndarray, csr_array} of shape (n_rows, n_features)
+    """
+    room = room_of(inputs)
+    if room is None:
+        return features.transform(inputs)
+    with rows_written(room.folder / "X") as writer:
+        for block in text_blocks(inputs):
+            writer.append(features.transform(block))
+    return open_rows(room.folder / "X")
+
+
+def make_features(kind: str, part: Part, parameters: Mapping[str, Any] | None = None) -> Any:
+    """A transformer of this kind, with parameters of its own, before it has seen any example.
+
+    Parameters
+    ----------
+    kind : str
+        A kind in `linnaeus.model.KINDS`, or 'auto'.
+    part : Part
+        Examples with labels.
+    parameters : dict or None, default=None
+        Parameters by name; None for the defaults.
+
+    Returns
+    -------
+    object
+        The transformer.
+    """
+    return choose_features(part, kind, parameters).features
 
 
 def _suited(part: Part) -> tuple[str, str]:

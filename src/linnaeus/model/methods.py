@@ -1,12 +1,19 @@
-"""The methods by their names on the command line: classes and advice (methods.toml)."""
+"""The methods by their names on the command line: classes and advice (methods.toml).
+
+`check_choices` sees what was typed wrong before anything heavy is loaded: it reads the parameters
+of methods, and the rules, from the source of the modules that have them, without running these.
+What cannot be seen so is left to the work itself, which checks all again.
+"""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -59,7 +66,19 @@ def make(
     >>> make("svm", parameters={"C": 10.0}).C
     10.0
     """
-    return class_of(name)(taxonomy, **settings_of(name, parameters, seed, jobs))
+    return maker(name, taxonomy, parameters, seed, jobs)()
+
+
+def maker(
+    name: str, taxonomy: Any = None, parameters: Mapping[str, Any] | None = None,
+    seed: int = 0, jobs: int = 1,
+) -> partial[Any]:  # fmt: skip
+    """What makes an estimator as `make` does, as often as it is called; values are checked."""
+    from linnaeus.parameters import check_values
+
+    kind, settings = class_of(name), settings_of(name, parameters, seed, jobs)
+    check_values(kind, settings)
+    return partial(kind, taxonomy, **settings)
 
 
 def class_of(name: str) -> Any:
@@ -111,6 +130,82 @@ def check_settings(name: str, takes: Mapping[str, Any], parameters: Mapping[str,
                 f"{nearest(parameter, known)}. It has: {', '.join(known)}."
             )
         check_like(takes[parameter], value, f"The parameter {parameter!r} of {name!r}")
+
+
+def check_choices(
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    rule: str | None = None,
+) -> None:
+    """Refuse names that are not known and values that cannot be; nothing heavy is loaded."""
+    if rule not in (None, "auto"):
+        known = [*_strings("decisions/named.py", "RULES")]
+        if known:
+            check_rule_name(str(rule), known)
+    if method is not None:
+        check_method(method)
+        if takes := _taken(method):
+            check_settings(method, takes, parameters or {})
+    elif parameters:
+        _check_any(parameters)
+
+
+def _check_any(parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that no method has, or whose values no method takes."""
+    by_method = {method: takes for method in METHODS if (takes := _taken(method))}
+    for name, value in parameters.items():
+        having = {m: takes for m, takes in by_method.items() if name in takes}
+        if by_method and not having:
+            known = sorted({p for takes in by_method.values() for p in takes} - {"taxonomy"})
+            raise UserError(
+                f"No method has a parameter {shorten(name)}{nearest(name, known)}. Choose a method "
+                "first; each has parameters of its own."
+            )
+        refusals = []
+        for method, takes in having.items():
+            try:
+                check_settings(method, takes, {name: value})
+            except UserError as error:
+                refusals.append(error)
+        if having and len(refusals) == len(having):
+            raise refusals[0]
+
+
+def _taken(method: str) -> dict[str, Any]:
+    return _defaults(f"estimators/{method.replace('-', '_')}.py", METHODS[method])
+
+
+def _body(path: str) -> Iterable[ast.stmt]:
+    """What a module of the library consists of; nothing where its source is not installed."""
+    source = resources.files("linnaeus").joinpath(*path.split("/"))
+    return ast.parse(source.read_text("utf-8")).body if source.is_file() else ()
+
+
+def _strings(path: str, table: str) -> Iterable[str]:
+    """The keys of a dict that a module assigns."""
+    for part in _body(path):
+        if isinstance(part, ast.AnnAssign) and ast.unparse(part.target) == table:
+            keys = part.value.keys if isinstance(part.value, ast.Dict) else []
+            yield from (key.value for key in keys if isinstance(key, ast.Constant))  # type: ignore[misc]
+
+
+def _defaults(path: str, name: str) -> dict[str, Any]:
+    """The parameters of a class, and their defaults where these are plain values, else None."""
+    for kind in _body(path):
+        for part in kind.body if isinstance(kind, ast.ClassDef) and kind.name == name else ():
+            if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                given = part.args
+                names = [a.arg for a in (*given.args[1:], *given.kwonlyargs)]
+                values = [*given.defaults, *given.kw_defaults]
+                return dict(zip(names, map(_value, values), strict=True))
+    return {}
+
+
+def _value(default: ast.expr | None) -> Any:
+    try:
+        return None if default is None else ast.literal_eval(default)
+    except ValueError:
+        return None
 
 
 def value_of(text: str) -> Any:

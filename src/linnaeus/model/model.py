@@ -19,13 +19,13 @@ from linnaeus.decisions.rules import RULES, fit_rule, make_rule, node_sets
 from linnaeus.errors import UserError
 from linnaeus.estimators._linear import LinearClassifier
 from linnaeus.io.collection import Part
-from linnaeus.io.copies import digests
 from linnaeus.metrics import Report, evaluate
 from linnaeus.metrics.baseline import Frequencies
 from linnaeus.metrics.counts import VALUES
 from linnaeus.model.confidence import Confidence, label_columns
-from linnaeus.model.held_out import HeldOut
 from linnaeus.model.methods import OWN, check_rule_name
+from linnaeus.splits.copies import digests
+from linnaeus.splits.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
 
 
@@ -57,7 +57,7 @@ class Model:
     confidence_map : Confidence or None
         From scores to how sure the model is of a row, learned from held-out scores.
     digests : ndarray of uint64 of shape (n_digests,) or None
-        What the training rows said, by which they are known again; see `linnaeus.io.copies`.
+        What the training rows said, by which they are known again; see `linnaeus.splits.copies`.
     profile : dict or None
         What the training rows were like, for new ones to be compared with; see
         `linnaeus.model.profile`.
@@ -241,8 +241,8 @@ class Model:
     def _best(self, scores: Any) -> sp.csr_array:
         """The class with the highest score of each row, closed upwards, as the estimator has it."""
         targets = self.estimator.targets_
-        seen = targets.label_columns().place
-        best = (scores if seen is None else scores[:, seen]).argmax(axis=1)
+        place = {name: j for j, name in enumerate(targets.names)}
+        best = scores[:, [place[name] for name in targets.form.names]].argmax(axis=1)
         numbers, n = self.taxonomy.numbers(targets.form.names)[best], len(best)
         ones, starts = np.ones(n, dtype=np.int8), np.arange(n + 1)
         return self.taxonomy.closure(sp.csr_array((ones, numbers, starts), (n, len(self.taxonomy))))

@@ -1,6 +1,6 @@
 """What training rows were like, kept in the model so that new rows can be compared with them.
 
-Shares are kept as the sums of `linnaeus.metrics.shift.Share`. Words are unknown in new rows if
+Shares are kept as the sums of `linnaeus.model.shift.Share`. Words are unknown in new rows if
 training never saw them. For training rows themselves that is found by leaving out each in turn: a
 word is unknown if too few of the other rows have it. What is known of a table is the share of
 missing values and the range of every column.
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.metrics.shift import Share
+from linnaeus.model.shift import Share
 from linnaeus.text import SpectrumVectorizer, TfidfVectorizer
 from linnaeus.text.languages import guess_language
 
 SAMPLE = 2000  # training texts that are looked at
+CELLS = 1 << 22  # that are counted at a time
 
 
 def training_profile(
@@ -53,7 +54,7 @@ def training_profile(
     texts = [inputs[i] for i in rows.tolist()]
     found: dict[str, Any] = {"empty": list(Share.of([is_empty(text) for text in inputs]))}
     found["languages"] = dict(sorted(Counter(languages_of(texts)).items()))
-    known = _known_without(features, sp.csr_array(X)[one])
+    known = _known_without(features, sp.csr_array(X), one)
     counts = None if known is None else count_unknown(features, texts, known)
     if counts is not None:
         found["unknown"] = list(Share.of(*counts))
@@ -138,16 +139,28 @@ def _terms(features: Any) -> Callable[[Any], Iterable[Any]] | None:
     )
 
 
-def _known_without(features: Any, X: sp.csr_array) -> set[Any] | None:
-    """The words that would be known whichever row were left out."""
+def _known_without(features: Any, X: sp.csr_array, one: np.ndarray) -> set[Any] | None:
+    """The words that would be known whichever row were left out.
+
+    one : the rows that count, ascending or not
+    """
     vocabulary = getattr(features, "vocabulary_", None)
     if vocabulary is None or X.shape[1] != len(vocabulary):
         return None
-    rows = np.bincount(X.indices, minlength=X.shape[1])
-    rows[rows == 0] = X.shape[0]  # in every row, so that it weighs nothing
+    rest = np.setdiff1d(np.arange(X.shape[0]), one)
+    rows = _column_counts(X) - _column_counts(X[rest])
+    rows[rows == 0] = one.size  # in every row, so that it weighs nothing
     least = getattr(features, "min_df", 1)
-    least = max(1, least if least >= 1 else least * X.shape[0])
+    least = max(1, least if least >= 1 else least * one.size)
     return {word for word, n in zip(vocabulary, rows.tolist(), strict=True) if n - 1 >= least}
+
+
+def _column_counts(X: sp.csr_array) -> np.ndarray:
+    """How many rows fill each column; some cells at a time."""
+    out = np.zeros(X.shape[1], dtype=np.int64)
+    for i in range(0, X.nnz, CELLS):
+        out += np.bincount(X.indices[i : i + CELLS], minlength=X.shape[1])
+    return out
 
 
 def _left_out(X: sp.csr_array) -> Share:

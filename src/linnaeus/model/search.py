@@ -68,7 +68,7 @@ class Trial(NamedTuple):
         n, d = self.X.shape
         values = self.X.nnz if sp.issparse(self.X) else n * d
         tax, own = self.taxonomy, self.taxonomy.most_specific(self.taxonomy.encode(self.y))
-        classes = len(np.union1d(own.indices, tax.leaf_numbers))
+        classes = tax.class_numbers(own.indices).size
         return Size(n, values, d, classes, len(tax), self.several, tax.is_tree)
 
     def rules(self, method: str, parameters: dict[str, Any]) -> RulesToJudge:

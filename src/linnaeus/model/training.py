@@ -13,21 +13,20 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
-from linnaeus.io.copies import Copies
+from linnaeus.labels import found as found_labels
 from linnaeus.labels import name_array, parse
-from linnaeus.metrics.baseline import commonest_set
-from linnaeus.model.candidates import BUDGET
+from linnaeus.model.candidates import BUDGET, VARIANTS
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.confidence import learn_confidence
-from linnaeus.model.features import Choice, choose_features
-from linnaeus.model.held_out import HeldOut, held_out_splits, hold_out
-from linnaeus.model.methods import INFO, OWN, make
+from linnaeus.model.features import Choice, choose_features, fit_rows, known_rows
+from linnaeus.model.methods import INFO, OWN, maker
 from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
 from linnaeus.model.search import METRIC, Found, Trial, best_method, best_variant
-from linnaeus.parameters import check_parameters
-from linnaeus.splits import Split
+from linnaeus.splits import Copies, Split
+from linnaeus.splits.held_out import HeldOut, hold_out, splits_of
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.labelsets import commonest_set
 
 Step = Callable[[str, int, int], None]
 FEW = 20  # rows below which none are held out to learn how sure a model is
@@ -56,7 +55,8 @@ def train(
     Parameters
     ----------
     part : Part
-        Examples with labels.
+        Examples with labels. Where its texts are on disk (`linnaeus.io.text_files`), so are the
+        rows of features that are made of them.
     taxonomy : Taxonomy
         The taxonomy.
     method : str or None, default=None
@@ -94,69 +94,82 @@ def train(
     Model
     """
     step = step or (lambda *_: None)
-    n_train, part = len(part), part if valid is None else part.joined(valid)
-    labels = TrainingLabels.of(part, taxonomy)
     _check_given(rule, rule_parameters, budget)
+    n_train, part = len(part), part if valid is None else part.joined(valid)
+    inputs, own = inputs_of(part), dict(parameters or {})
+    labels = TrainingLabels.of(part, taxonomy)
+    copies = Copies.of(inputs)
+    n_copies, digests = copies.n, copies.kept()
+    splits = splits_of(labels.sets, n_train, folds, seed, copies.groups)
     chosen = choose_method(method, part, taxonomy, labels.several)
-    own = dict(parameters or {})
-    check_parameters(make(chosen.method, taxonomy, chosen.parameters | own, seed, jobs))
+    new = maker(chosen.method, taxonomy, chosen.parameters | own, seed, jobs)
     check_suited(chosen.method, labels.several, taxonomy)
-    copies = Copies.of(inputs_of(part))
+    held = _to_hold_out(labels, rule, splits)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
-    splits = splits_of(labels.y, n_train, folds, seed, copies.groups)
-    trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
     found = Found(chosen, {})
-    if method is None:
-        found = best_method(trial, chosen, own, is_standard(fitted), budget, step)
-    chosen, searched = best_variant(trial, found, own, budget, step)
-    settings = chosen.parameters | own
+    if method is None or chosen.method in VARIANTS:
+        trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
+        found = _searched(trial, found, method is None, own, is_standard(fitted), budget, step)
+        chosen = found.choice
+        new = maker(chosen.method, taxonomy, chosen.parameters | own, seed, jobs)
     step("fit", 1, 4)
-    estimator = make(chosen.method, taxonomy, settings, seed, jobs)
+    estimator = new()
     with _blaming(f"The method {chosen.method!r}", parameters):
         estimator.fit(X, labels.y)
-    model = Model(
-        taxonomy, fitted, estimator,
-        about={
-            "method": chosen.method,
-            "parameters": settings,
-            "seed": seed,
-            "why": chosen.why,
-            "features": told,
-            "data": summary(labels.own, taxonomy, X) | {"copies": copies.n},
-            "certificate": certificate(estimator),
-            **({"search": searched} if searched else {}),
-        },
-        train_counts=np.bincount(labels.closed.indices, minlength=len(taxonomy)),
-        own_counts=np.bincount(labels.own.indices, minlength=len(taxonomy)),
-        profile=training_profile(fitted, inputs_of(part), X, copies.groups),
-        digests=copies.kept(),
-    )  # fmt: skip
 
     def scored(done: int, total: int) -> None:
         step("held-out scores", 2 * total + done, 4 * total)
 
-    return _with_rule(model, X, labels, rule, rule_parameters or {}, splits, seed, scored)
+    scores = None
+    if held:
+        decides = INFO[chosen.method].decides and (labels.several or rule != "auto")
+        scores = hold_out(
+            new, X, labels.y, taxonomy, tuple(estimator.targets_.names), held,
+            own=decides, callback=scored,
+        )  # fmt: skip
+    data = summary(labels, taxonomy, X) | {"copies": n_copies}
+    model = Model(
+        taxonomy, fitted, estimator, about=_about(found, own, seed, told, data, estimator),
+        train_counts=np.bincount(labels.closed.indices, minlength=labels.closed.shape[1]),
+        own_counts=np.bincount(labels.own.indices, minlength=labels.own.shape[1]),
+        profile=training_profile(fitted, inputs, X, copies.groups), digests=digests,
+    )  # fmt: skip
+    return _with_rule(model, scores, labels.several, rule, rule_parameters or {}, seed)
+
+
+def _searched(
+    trial: Trial, found: Found, methods: bool, own: Mapping[str, Any], standard: bool,
+    budget: float, step: Step,
+) -> Found:  # fmt: skip
+    """The best of all methods, if these are tried, or of the variants of the one chosen."""
+    if methods:
+        found = best_method(trial, found.choice, own, standard, budget, step)
+    return best_variant(trial, found, own, budget, step)
+
+
+def _about(
+    found: Found, own: dict[str, Any], seed: int, features: dict[str, Any], data: dict[str, Any],
+    estimator: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """What there is to tell about a model before it has a rule."""
+    chosen, searched = found
+    return {
+        "method": chosen.method,
+        "parameters": chosen.parameters | own,
+        "seed": seed,
+        "why": chosen.why,
+        "features": features,
+        "data": data,
+        "certificate": certificate(estimator),
+        **({"search": searched} if searched else {}),
+    }
 
 
 def _check_given(rule: str, parameters: Mapping[str, Any] | None, budget: float) -> None:
     if rule != "auto":
         check_rule(rule, parameters or {})
     check_budget(budget)
-
-
-def splits_of(
-    y: Any, n_train: int, folds: int | None, seed: int, groups: Any = None
-) -> list[Split]:
-    """Rows to fit on and rows to score: what comes after `n_train` rows, else folds.
-
-    groups : copies of a row, which stay together; where all rows are copies there are no splits
-    """
-    n = y.shape[0]
-    if n_train < n:
-        return [(np.arange(n_train), np.arange(n_train, n))]
-    distinct = n if groups is None else np.unique(groups).size
-    return held_out_splits(y, folds, seed, groups) if distinct > 1 else []
 
 
 def is_standard(features: Any) -> bool:
@@ -172,50 +185,44 @@ def check_budget(budget: float) -> None:
         )
 
 
+def _to_hold_out(labels: TrainingLabels, rule: str, splits: list[Split]) -> list[Split]:
+    """The splits whose rows are scored, for a rule to be learned or to know how sure a model is."""
+    if rule == OWN:
+        return []
+    if labels.several or rule != "auto":
+        return splits
+    enough = len(labels.y) >= FEW and all(len(set(labels.y[fit])) > 1 for fit, _ in splits[:1])
+    return splits[:1] if enough else []
+
+
 def _with_rule(
-    model: Model, X: Any, labels: TrainingLabels, rule: str, parameters: Mapping[str, Any],
-    splits: list[Split], seed: int, callback: Callable[[int, int], None],
+    model: Model, scores: HeldOut | None, several: bool, rule: str,
+    parameters: Mapping[str, Any], seed: int,
 ) -> Model:  # fmt: skip
     """The model with the rule asked for, or with the best on held-out scores."""
-    if rule == OWN or (rule == "auto" and not labels.several):
+    if rule == OWN or (rule == "auto" and not several):
         why = (
             "because you chose it"
             if rule == OWN
             else "every training row has one label: the best class"
         )
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
-        return kept if rule == OWN else _sure(kept, X, labels.y, splits[:1], callback)
-    if not splits:
+        return kept if scores is None else with_confidence(kept, scores)
+    if scores is None:
         why = "there is one distinct training row, so none can be held out"
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
         return kept if rule == "auto" else kept.with_rule(rule, **parameters)
-    own = INFO[model.about["method"]].decides
-    scores = hold_out(
-        model.estimator, X, labels.y, model.taxonomy, model.columns, splits, own=own,
-        callback=callback,
-    ).thinned(seed)  # fmt: skip
+    scores = scores.thinned(seed)
     model = with_confidence(_told(model, None, OWN, {}, scores), scores)
     if rule != "auto":
         return model.with_rule(rule, **parameters)
-    extra = {OWN: scores.own} if own else None
+    extra = None if scores.own is None else {OWN: scores.own}
     choice = choose_rule(
         scores.scores, scores.Y, model.taxonomy, model.columns,
         closed=model.closed, extra=extra, metric=METRIC, seed=seed,
     )  # fmt: skip
     told = {"name": choice.name, "why": choice.why, "table": choice.table}
     return _told(model, choice.rule, choice.name, told, scores)
-
-
-def _sure(
-    model: Model, X: Any, y: Any, splits: list[Split], callback: Callable[[int, int], None]
-) -> Model:
-    """The model with its confidence, for which some rows are held out once."""
-    if len(y) < FEW or not splits or min(len(set(y[train])) for train, _ in splits) < 2:
-        return model
-    found = hold_out(
-        model.estimator, X, y, model.taxonomy, model.columns, splits, callback=callback
-    )
-    return with_confidence(model, found)
 
 
 def with_confidence(model: Model, held_out: HeldOut) -> Model:
@@ -240,6 +247,8 @@ class TrainingLabels(NamedTuple):
     own: sp.csr_array
     y: Any  # a name per row where each has one label of its own, else `given`
     several: bool  # whether some row has several labels of its own, or none
+    sets: sp.csr_array  # `y` over the labels that occur, for folds
+    commonest: np.ndarray  # the most specific labels that most rows have
 
     @classmethod
     def of(cls, part: Part, taxonomy: Taxonomy) -> TrainingLabels:
@@ -248,6 +257,7 @@ class TrainingLabels(NamedTuple):
             raise UserError("There are no training rows. Give some.")
         one = all(len(row) == 1 for row in part.labels)
         names = name_array([label for row in part.labels for label in row]) if one else None
+        sets = None if names is None else found_labels(names)[1]
         given = taxonomy.encode(parse(part.labels if names is None else names, taxonomy))
         if not given.nnz:
             raise UserError(
@@ -259,7 +269,9 @@ class TrainingLabels(NamedTuple):
         several = not (np.diff(own.indptr) == 1).all()
         if names is None and not several:
             names = name_array(taxonomy.names(own.indices))
-        return cls(given, closed, own, given if several else names, several)
+            sets = found_labels(names)[1]
+        y, sets = (given, given) if several else (names, sets)
+        return cls(given, closed, own, y, several, sets, commonest_set(own))
 
 
 def _featured(
@@ -267,12 +279,12 @@ def _featured(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The fitted transformer, the rows that it makes, and what there is to tell about it."""
     if not isinstance(features, str):
-        X = features.transform(inputs_of(part)) if X is None else X
+        X = known_rows(features, inputs_of(part)) if X is None else X
         return features, X, {"kind": type(features).__name__, "why": "as given"}
     inputs = inputs_of(part)
     with _blaming(f"The features {features!r}", parameters):
         choice: Choice = choose_features(part, features, parameters)
-        X = choice.features.fit_transform(inputs)
+        X = fit_rows(choice, inputs)
     told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
     return choice.features, X, told
 
@@ -293,19 +305,19 @@ def _blaming(what: str, parameters: Mapping[str, Any] | None) -> Iterator[None]:
         ) from error
 
 
-def summary(own: sp.csr_array, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
+def summary(labels: TrainingLabels, taxonomy: Taxonomy, X: Any) -> dict[str, Any]:
     """The counts that describe training data, from the most specific labels of its rows."""
-    n = own.shape[0]
+    own, (n, n_nodes) = labels.own, labels.own.shape
     return {
         "rows": n,
         "features": int(X.shape[1]),
-        "nodes": len(taxonomy),
-        "classes": len(np.union1d(own.indices, taxonomy.leaf_numbers)),
+        "nodes": n_nodes,
+        "classes": taxonomy.class_numbers(own.indices).size,
         "tree": bool(taxonomy.is_tree),
         "labels_per_row": own.nnz / n,
         "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),
         "sparse": bool(sp.issparse(X)),
-        "most_common_labels": list(taxonomy.names(commonest_set(own))),
+        "most_common_labels": list(taxonomy.names(labels.commonest)),
     }
 
 

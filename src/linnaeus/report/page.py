@@ -17,7 +17,6 @@ from linnaeus.experiments.pair_tests import TESTS
 from linnaeus.files import atomic_write
 from linnaeus.metrics.coverage import HEADS
 from linnaeus.report import charts, style, tables, treemap
-from linnaeus.taxonomy.diagnose import shape_of
 
 EXAMPLES_OF = 4  # methods whose mistakes are shown
 
@@ -158,7 +157,7 @@ def _charts(comparison: Comparison) -> dict[str, Any]:
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
     """What was compared, in a few pairs of words and numbers."""
     taxonomy, setting = comparison.taxonomy, comparison.setting
-    shape, roots = shape_of(taxonomy), len(taxonomy.roots)
+    shape, roots = taxonomy.kind, len(taxonomy.roots)
     named = {"flat": "without a hierarchy", "forest": f"a forest of {roots:,} trees"}
     facts = [
         ("data", setting.data or "–"),

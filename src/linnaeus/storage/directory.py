@@ -5,6 +5,7 @@
     vocabulary.json     large lists of names and words
     arrays.safetensors  all numbers, memory-mapped when the model is loaded
     made.json           date, versions of the libraries, and measured seconds
+    index.safetensors   sparse weights by feature, where somebody asked for it; may be deleted
 
 Equal objects give equal bytes, made.json excepted: nothing else depends on the machine, the time or
 the place. Nothing is ever pickled, and nothing in a file is ever run.
@@ -19,16 +20,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from linnaeus import arrays
 from linnaeus.errors import FormatError, UserError, nearest, shorten
-from linnaeus.files import check_folder
-from linnaeus.storage import arrays, document, made, replacing
+from linnaeus.files import not_writable
+from linnaeus.storage import document, made, replacing
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy, formats
 
 ARRAYS, TEXTS = "arrays.safetensors", "vocabulary.json"
+INDEX = "index.safetensors"  # made of the arrays, and checked against them when it is used
 TAXONOMIES = ("taxonomy.tsv", "taxonomy.json")  # the second where names hold tabs or line breaks
 _CHECKED = frozenset((ARRAYS, TEXTS, *TAXONOMIES))  # by the checksums of model.json
-FILES = _CHECKED | {document.NAME, made.NAME}
+FILES = _CHECKED | {document.NAME, made.NAME, INDEX}
 _TRIES = 20  # a model may be replaced by another while it is read
 
 
@@ -130,7 +133,8 @@ def check_target(target: Path) -> None:
     target : Path
         Directory that is to be written.
     """
-    check_folder(target)
+    if not target.parent.is_dir() or (target.exists() and not target.is_dir()):
+        raise not_writable(target)
     with _readable(target):
         held = sorted(file.name for file in target.iterdir()) if target.is_dir() else []
     if not held:
@@ -184,7 +188,9 @@ def _description(obj: Any) -> dict[str, Any]:
     """The class of an object and its parameters; nothing about its parts that are objects."""
     told: dict[str, Any] = {"class": type(obj).__name__}
     if hasattr(obj, "get_params"):
-        told["parameters"] = obj.get_params(deep=False)
+        never = getattr(obj, "_never_saved", ())
+        found = obj.get_params(deep=False)
+        told["parameters"] = {key: value for key, value in found.items() if key not in never}
     return told
 
 

@@ -34,7 +34,7 @@ CLASSES = {
     "hblr": "linnaeus.estimators.hblr:HBLR",
     "hblr-layout": "linnaeus.estimators.hblr:Layout",
     "hblr-posterior": "linnaeus.solvers.bayes.hblr_model:Posterior",
-    "held-out": "linnaeus.model:HeldOut",
+    "held-out": "linnaeus.splits.held_out:HeldOut",
     "hierarchical-perceptron": "linnaeus.estimators.perceptron:HierarchicalPerceptron",
     "hierarchical-rls": "linnaeus.estimators.hrls:HierarchicalRLS",
     "hieron": "linnaeus.estimators.hieron:Hieron",
@@ -148,9 +148,11 @@ def is_foreign(tag: str) -> bool:
 def attributes(value: Any, tag: str) -> dict[str, Any]:
     """The attributes of an object that are kept: none that can be computed again.
 
-    An object may name others that it leaves out in `_unsaved`.
+    An object may name others that it leaves out: in `_unsaved` what copies lack too, in
+    `_never_saved` what is no part of a model.
     """
-    fixed, unsaved = _FIXED.get(tag, {}), getattr(value, "_unsaved", ())
+    fixed = _FIXED.get(tag, {})
+    unsaved = (*getattr(value, "_unsaved", ()), *getattr(value, "_never_saved", ()))
     return {
         key: fixed.get(key, kept)
         for key, kept in vars(value).items()

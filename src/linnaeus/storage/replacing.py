@@ -23,7 +23,8 @@ from pathlib import Path
 from linnaeus.errors import UserError
 
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of linux/fcntl.h and linux/fs.h
-_NEW, _OLD = "saving", "replaced"
+_NEW, _OLD, _SCRATCH = "saving", "replaced", "scratch"
+_UNWRITABLE = (errno.EACCES, errno.EDQUOT, errno.ENOSPC, errno.EPERM, errno.EROFS)
 _OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES, errno.EPERM)
 
 try:
@@ -50,10 +51,26 @@ def replaced(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _new_directory(target: Path) -> Iterator[Path]:
+def scratch(target: Path) -> Iterator[Path]:
+    """An empty directory beside what is to be written, for files that go when this ends."""
+    try:
+        clean(target)
+        with _new_directory(target, _SCRATCH) as folder:
+            yield folder
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise UserError(
+            f"Files could not be written beside {target}: {error.strerror or error}. Check the "
+            f"disk and its permissions."
+        ) from error
+
+
+@contextmanager
+def _new_directory(target: Path, kind: str = _NEW) -> Iterator[Path]:
     """A directory of our own beside the target; removed at the end if it still has this name."""
     while True:
-        new = _beside(target, _NEW)
+        new = _beside(target, kind)
         new.mkdir()
         with locked(new) as mine:
             if not (mine and new.exists()):  # taken for a leftover before it was locked
@@ -195,7 +212,7 @@ def clean(target: Path) -> None:
     """Put the directory back in its place, and remove what writers that were killed have left."""
     recover(target)
     replaced_ones = _siblings(target, _OLD) if target.exists() else []
-    for left in _siblings(target, _NEW) + replaced_ones:
+    for left in _siblings(target, _NEW) + _siblings(target, _SCRATCH) + replaced_ones:
         with locked(left, wait=False) as mine:
             if mine:
                 shutil.rmtree(left, ignore_errors=True)

@@ -49,6 +49,7 @@ def make_text_like(
     random_state: Any = None,
     dtype: Any = np.float32,
     tfidf: bool = False,
+    skew: float = 1.0,
 ) -> tuple[sp.csr_array, sp.csr_array, Taxonomy]:
     """Draw a sparse collection with a tree or a DAG of labels.
 
@@ -81,6 +82,8 @@ def make_text_like(
     tfidf : bool, default=False
         Whether to weigh counts by log2(N / N_u), N_u the rows with word u, and to scale rows to
         length 1.
+    skew : float, default=1.0
+        The class of rank r is drawn in proportion to ``1 / r**skew``; 0 for all alike.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def make_text_like(
     if taxonomy is None:
         taxonomy = random_taxonomy(n_leaves, depth, rng, dag)
     source = TextSource(
-        taxonomy, n_features, labels_per_sample, partial, noise, nonzeros, rng, dtype
+        taxonomy, n_features, labels_per_sample, partial, noise, nonzeros, rng, dtype, skew
     )
     counts, labels = zip(*_blocks(source, n_samples), strict=True)
     X, Y = sp.vstack(counts, format="csr"), sp.vstack(labels, format="csr")
@@ -138,6 +141,8 @@ class TextSource:
         Seed or generator, as for ``numpy.random.default_rng``.
     dtype : dtype, default=float32
         Type of the counts.
+    skew : float, default=1.0
+        The class of rank r is drawn in proportion to ``1 / r**skew``; 0 for all alike.
     """
 
     block_size = _BLOCK
@@ -152,8 +157,9 @@ class TextSource:
         nonzeros: int = 80,
         random_state: Any = None,
         dtype: Any = np.float32,
+        skew: float = 1.0,
     ) -> None:
-        _check(taxonomy, n_features, labels_per_sample, partial, noise, nonzeros)
+        _check(taxonomy, n_features, labels_per_sample, partial, noise, nonzeros, skew)
         self.taxonomy, self.n_features, self.dtype = taxonomy, n_features, dtype
         self.labels_per_sample, self.partial, self.noise = labels_per_sample, partial, noise
         rng = np.random.default_rng(random_state)
@@ -163,7 +169,7 @@ class TextSource:
         shape = (len(taxonomy), _TOPIC_WORDS)
         self._topics = np.searchsorted(self._zipf, rng.random(shape)).astype(np.int32)
         self._classes = rng.permutation(taxonomy.leaf_numbers)  # most common first
-        self._class_zipf = _cumulative(self._classes.size)
+        self._class_zipf = _cumulative(self._classes.size, skew)
         self._mean_length = self._fit_length(nonzeros)
 
     def block(self, number: int) -> tuple[sp.csr_array, sp.csr_array]:
@@ -282,9 +288,9 @@ def _small_index(block: sp.csr_array) -> sp.csr_array:
     return sp.csr_array((block.data, index, ptr), shape=block.shape)
 
 
-def _cumulative(n: int) -> np.ndarray:
-    """The distribution function of 1/rank over ranks 1..n."""
-    total = np.cumsum(1.0 / np.arange(1, n + 1))
+def _cumulative(n: int, skew: float = 1.0) -> np.ndarray:
+    """The distribution function of 1/rank^skew over ranks 1..n."""
+    total = np.cumsum(1.0 / np.arange(1, n + 1) ** skew)
     share: np.ndarray = total / total[-1]
     return share
 
@@ -315,7 +321,10 @@ def _check(
     partial: float,
     noise: float,
     nonzeros: int,
+    skew: float,
 ) -> None:
+    if not skew >= 0:
+        raise UserError(f"skew is {skew}; use 0 for classes that are alike, or more.")
     if len(taxonomy) == 0:
         raise UserError("The taxonomy has no nodes. Give one with at least one leaf.")
     if not 1 <= nonzeros <= n_features:

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Orders, depths and ancestor sets of a directed acyclic graph, in one pass each.
 
-Give each loop first about how many steps it takes (`compiled.whole`). Nodes are numbers; a graph
+Give each loop first about how many steps it takes (`whole`). Nodes are numbers; a graph
 is two CSR lists, the children and the parents of every node. Once nodes are numbered parents first,
 depth and ancestors of v follow from those of its parents:
 
@@ -10,7 +10,26 @@ depth and ancestors of v follow from those of its parents:
 
 from __future__ import annotations
 
-from linnaeus.compiled import whole
+from linnaeus.compiled import loop
+
+SMALL = 10_000  # steps that the interpreter makes in less time than the compiler needs
+
+
+class whole:
+    """Mark a loop over whole numbers, which calls no other: small work is left to the interpreter.
+
+    Its first argument is about how many steps there are; the result is the same. So Numba, which
+    takes most of a second to import, is loaded for large work only.
+    """
+
+    def __init__(self, function):
+        self.function, self.made = function, None
+
+    def __call__(self, n_steps, *arguments):
+        if self.made is None and n_steps <= SMALL:
+            return self.function(*arguments)
+        self.made = self.made or loop(self.function)
+        return self.made(*arguments)
 
 
 @whole

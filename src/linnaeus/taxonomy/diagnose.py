@@ -35,7 +35,7 @@ def stats(taxonomy: Taxonomy) -> dict[str, Any]:
     """
     inner = taxonomy.n_children[taxonomy.n_children > 0]
     return {
-        "kind": shape_of(taxonomy),
+        "kind": taxonomy.kind,
         "nodes": len(taxonomy),
         "edges": len(taxonomy.edges),
         "roots": len(taxonomy.roots),
@@ -91,15 +91,6 @@ def _like_parents(taxonomy: Taxonomy) -> Iterator[Finding]:
     same = [taxonomy.index(c) for p, c in taxonomy.edges if title(p) == title(c)]
     what = "Nodes with the same title as their parent"
     yield from _listing(taxonomy, dict.fromkeys(same), "note", "same_as_parent", what)
-
-
-def shape_of(taxonomy: Taxonomy) -> str:
-    """What kind of hierarchy it is: flat, tree, forest (several roots), DAG or graph."""
-    if not taxonomy.edges:
-        return "graph" if taxonomy.related else "flat"
-    if not taxonomy.is_tree:
-        return "DAG"
-    return "tree" if len(taxonomy.roots) == 1 else "forest"
 
 
 def _isolated(taxonomy: Taxonomy) -> IntArray:

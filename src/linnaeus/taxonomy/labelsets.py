@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,3 +108,15 @@ def _like(out: sp.csr_array, given: forms.Labels) -> Any:
         out = out.astype(like.dtype)
         return sp.csr_matrix(out) if isinstance(like, sp.spmatrix) else out
     return out.astype(np.int8)
+
+
+def commonest_set(own: sp.csr_array) -> npt.NDArray[np.int64]:
+    """The label set that most rows have; of equals the one that comes first."""
+    own = own.sorted_indices()
+    seen: dict[bytes, int] = {}
+    indices = own.indices.astype(np.int64)
+    for a, b in pairwise(own.indptr.tolist()):
+        key = indices[a:b].tobytes()
+        seen[key] = seen.get(key, 0) + 1
+    best = max(seen, key=lambda key: seen[key], default=b"")
+    return np.frombuffer(best, dtype=np.int64)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus import compiled
 from linnaeus.errors import TaxonomyError, cut, shorten
 from linnaeus.labels import plain_names
+from linnaeus.taxonomy import closure_fast
 from linnaeus.taxonomy import dag as _dag
 from linnaeus.taxonomy.dag import IntArray
 
@@ -89,7 +89,7 @@ def by_appearance(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
     """The number of each name, by first appearance, and the places of these appearances."""
     n = len(names)
     code, first = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    if n <= compiled.SMALL and set(map(type, names)) <= {str, int}:
+    if n <= closure_fast.SMALL and set(map(type, names)) <= {str, int}:
         number: dict[Any, int] = {}
         code[:] = [number.setdefault(name, len(number)) for name in names]
         first[code[::-1]] = np.arange(n)[::-1]  # of several places the last one written stays

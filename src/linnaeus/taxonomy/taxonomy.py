@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import TaxonomyError, UserError, nearest, shorten
@@ -64,6 +65,10 @@ class Taxonomy:
         All (parent, child) pairs of names.
     is_tree : bool
         True when no node has two parents (a forest counts).
+    kind : {'flat', 'tree', 'forest', 'DAG', 'graph'}
+        What kind of hierarchy it is; a forest has several roots, a graph related links only.
+    is_graph : bool
+        True when there are related links and no hierarchy: an undirected graph of labels.
     misc : dict
         {misc leaf: the inner node it stands for}, after `with_misc`.
     dag, tree : Dag and Tree
@@ -96,6 +101,7 @@ class Taxonomy:
     root_numbers: IntArray
     leaf_numbers: IntArray
     is_tree: bool  # or a forest
+    kind: str  # flat, tree, forest, DAG or graph
     related_numbers: IntArray  # `related` as an (n_links, 2) array of node numbers
     notes: tuple[str, ...] = ()  # what `read` had to guess
     _numbered: Numbered
@@ -108,6 +114,8 @@ class Taxonomy:
     ) -> None:
         dag = numbered.dag
         above, below = (np.diff(ptr).astype(np.int32) for ptr in (dag.parent_ptr, dag.child_ptr))
+        one, is_tree = (above == 0).sum() == 1, bool((above <= 1).all())
+        hierarchy = ("tree" if one else "forest") if is_tree else "DAG"
         self.__dict__.update(
             _numbered=numbered,
             nodes=numbered.nodes,
@@ -116,7 +124,8 @@ class Taxonomy:
             n_children=below,
             root_numbers=np.flatnonzero(above == 0).astype(np.int32),
             leaf_numbers=np.flatnonzero(below == 0).astype(np.int32),
-            is_tree=bool((above <= 1).all()),
+            is_tree=is_tree,
+            kind=hierarchy if below.any() else "graph" if numbered.related.size else "flat",
             related_numbers=numbered.related,
         )
         self.__dict__["titles"] = MappingProxyType(self._checked_titles(titles or {}))
@@ -320,13 +329,14 @@ class Taxonomy:
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree and len(self.roots) == 1 else "forest"
-        kind = kind if self.is_tree else "DAG"
+        kind = "graph" if self.is_graph else kind if self.is_tree else "DAG"
         counts = {
-            "node": len(self),
             "edge": self.dag.parents.size,
-            "root": len(self.roots),
-            "leave": len(self.leaves),
+            "root": self.root_numbers.size,
+            "leave": self.leaf_numbers.size,
         }
+        counts = {"related link": len(self.related_numbers)} if self.is_graph else counts
+        counts = {"node": len(self), **counts}
         shown = ", ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items())
         return f"<Taxonomy: {kind} of {shown.replace(' 1 leave', ' 1 leaf')}>"
 
@@ -432,6 +442,31 @@ class Taxonomy:
     def leaves(self) -> tuple[Any, ...]:
         """Names of the nodes without a child, in node order."""
         return self.names(self.leaf_numbers.tolist())
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether there are related links and no hierarchy: an undirected graph of labels."""
+        return not self.dag.parents.size and bool(self.related_numbers.size)
+
+    def class_numbers(self, carried: npt.NDArray[np.integer]) -> IntArray:
+        """The nodes that are classes, given those that carry labels of their own.
+
+        Parameters
+        ----------
+        carried : ndarray of int
+            Numbers of the nodes that carry labels, in any order, repeated or not.
+
+        Returns
+        -------
+        ndarray of int
+            Ascending: all leaves, and the inner nodes that carry labels. In a graph any node may
+            be inner, so that those that carry labels are the classes [GopalYang2015].
+        """
+        used = np.zeros(len(self), dtype=bool)
+        used[carried] = True
+        if not self.is_graph:
+            used[self.leaf_numbers] = True
+        return np.flatnonzero(used).astype(np.int32)
 
     @cached_property
     def level_numbers(self) -> tuple[IntArray, ...]:

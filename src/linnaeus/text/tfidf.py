@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction import FeatureHasher
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from linnaeus.errors import UserError, shorten
+from linnaeus.storage.sparse_files import RowsWriter, open_rows, rows_written
 from linnaeus.text.analyzers import ANALYZERS, Analyzer
+from linnaeus.text.counting import TermCounts, count_known, count_new, text_blocks
 from linnaeus.text.frames import as_configured
 from linnaeus.text.stop_words import ENGLISH
 from linnaeus.text.tokens import WORD, ngrams
@@ -56,7 +58,8 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Keep only so many terms, those that occur most; ties by the alphabet.
     hashing : int or None, default=None
         Number of columns to which terms are hashed instead of a vocabulary (murmur3, the same in
-        every process and on every machine); not with `max_features`.
+        every process and on every machine); not with `max_features`. Columns then have no words:
+        explanations mark them in the text, but call a feature 'hash17'.
     alternate_sign : bool, default=False
         Whether hashed terms have a sign, so that collisions cancel on average.
     sublinear_tf : bool, default=False
@@ -133,7 +136,8 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Self
             The fitted estimator.
         """
-        self._learn(texts)
+        self._check_parameters()
+        self._count(texts)
         return self
 
     def fit_transform(self, texts: Iterable[Any], y: Any = None) -> sp.csr_array:
@@ -165,11 +169,76 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         csr_array of shape (n_texts, n_features)
         """
         check_is_fitted(self)
+        return as_configured(self, self._rows(self._documents(texts)))
+
+    def fit_transform_to(
+        self, target: str | Path, texts: Iterable[Any], limit: int | None = None
+    ) -> sp.csr_array:
+        """The same as `fit_transform`, for any number of texts: the rows are written to disk.
+
+        The texts are read twice and never held; once where terms are hashed, `idf` is False and
+        `min_df` is at most 1. Vocabulary, weights and rows are those of memory, to the bit.
+
+        Parameters
+        ----------
+        target : str or Path
+            Folder to write the rows to; see `linnaeus.storage.sparse_files`.
+        texts : iterable of str or of lists
+            Texts, or lists of tokens or symbols, that can be gone through more than once.
+        limit : int or None, default=None
+            Bytes that terms and their counts may take in memory. While they are counted, what is
+            beyond is kept on disk; a vocabulary that is larger is an error. None for no limit.
+
+        Returns
+        -------
+        csr_array of shape (n_texts, n_features)
+            The rows, read from disk when they are used.
+        """
+        self._check_parameters()
+        once = self.hashing is not None and not self.idf and self.min_df <= 1
+        if not once and iter(texts) is texts:
+            raise UserError(
+                "The texts can be gone through only once, but words are counted before they are "
+                "weighed. Give a list, or an object whose __iter__ starts over; or hash words with "
+                "idf=False."
+            )
+        with rows_written(Path(target), self.dtype) as writer:
+            if once:
+                self._hash_to(writer, texts)
+            else:
+                self._count(texts, limit, writer.scratch)
+                for block in text_blocks(self._documents(texts)):
+                    writer.append(self._rows(block))
+        return open_rows(target)
+
+    def _hash_to(self, writer: RowsWriter, texts: Iterable[Any]) -> None:
+        """Write the rows of hashed terms that all weigh the same, and learn which there are."""
+        frequency = np.zeros(int(self.hashing or 0), dtype=np.int64)
+        self._set_terms(None, np.ones(frequency.size))
+        for block in text_blocks(self._documents(texts)):
+            counts = self._hashed(block)
+            frequency += _frequency(counts)
+            writer.append(self._weigh(counts))
+        self._settle(writer.n_rows, frequency)
+
+    def _count(
+        self, texts: Iterable[Any], limit: int | None = None, folder: Path | None = None
+    ) -> None:
+        """Set the fitted attributes by one pass over the texts, holding terms only."""
         documents = self._documents(texts)
-        if self.vocabulary_ is None:
-            return as_configured(self, self._weigh(self._hashed(documents)))
-        counter = CountVectorizer(analyzer=self._analyze(), vocabulary=self.vocabulary_)
-        return as_configured(self, self._weigh(counter.transform(documents)))
+        if self.hashing is not None:
+            n, frequency = 0, np.zeros(self.hashing, dtype=np.int64)
+            for block in text_blocks(documents):
+                n += len(block)
+                frequency += _frequency(self._hashed(block))
+            return self._settle(n, frequency)
+        counts, analyze = TermCounts(self.max_features is not None, limit, folder), self._analyze()
+        for document in documents:
+            counts.add(analyze(document))
+        n = counts.n_documents
+        kept = counts.kept(self._fewest(n), self.max_features)
+        frequency = np.array([found.documents for found in kept], dtype=np.int64)
+        self._settle(n, frequency, [found.term for found in kept], counts.any)
 
     def _learn(self, texts: Iterable[Any]) -> sp.csr_array:
         """Set the fitted attributes; answer the counts."""
@@ -177,42 +246,63 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         documents = self._documents(texts)
         if self.hashing is not None:
             counts = self._hashed(documents)
-            self.vocabulary_: dict[str, int] | None = None
-        else:
-            counts, terms = self._counted(documents)
-        if counts.shape[0] == 0:
-            raise UserError("There are no documents to learn words from. Give at least one.")
-        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-        fewest = self.min_df if self.min_df >= 1 else self.min_df * counts.shape[0]
-        common = frequency >= fewest
-        if self.hashing is None:
-            keep = self._most_frequent(counts, common)
-            if not keep.size:
-                raise UserError(
-                    f"No word is left with min_df={self.min_df} and max_features="
-                    f"{self.max_features}. Lower the one, or raise the other."
-                )
-            counts, frequency, common = counts[:, keep], frequency[keep], common[keep]
-            self.vocabulary_ = {terms[j]: i for i, j in enumerate(keep.tolist())}
-        self.n_documents_ = counts.shape[0]
-        weights = np.log2(self.n_documents_ / np.maximum(frequency, 1))
-        self.idf_ = np.where(common & (frequency > 0), weights if self.idf else 1.0, 0.0)
-        return counts
+            self._settle(counts.shape[0], _frequency(counts))
+            return counts
+        counts, terms = count_new(map(self._analyze(), documents))
+        frequency = _frequency(counts)
+        keep = self._most_frequent(counts, frequency >= self._fewest(counts.shape[0]))
+        kept = [terms[j] for j in keep.tolist()]
+        self._settle(counts.shape[0], frequency[keep], kept, bool(terms))
+        return counts[:, keep]
 
-    def _counted(self, documents: Iterator[Any]) -> tuple[sp.csr_array, np.ndarray]:
-        counter = CountVectorizer(analyzer=self._analyze())
-        try:
-            counts = counter.fit_transform(documents)
-        except ValueError as error:
-            if isinstance(error, UserError) or "empty vocabulary" not in str(error):
-                raise
+    def _fewest(self, n_documents: int) -> float:
+        """In how many documents a term must be."""
+        return self.min_df if self.min_df >= 1 else self.min_df * n_documents
+
+    def _settle(
+        self, n: int, frequency: np.ndarray, terms: list[Any] | None = None, some: bool = True
+    ) -> None:
+        """Set the fitted attributes.
+
+        n : how many documents there were
+        frequency : how many of them have each column
+        terms : the term of each column; None when hashing
+        some : whether there was a term at all, kept or not
+        """
+        self._check_found(n, terms, some)
+        self.vocabulary_: dict[Any, int] | None = None  # models hold it before what follows
+        self.n_documents_ = n
+        weights = np.log2(n / np.maximum(frequency, 1))
+        common = (frequency >= self._fewest(n)) & (frequency > 0)
+        self._set_terms(terms, np.where(common, weights if self.idf else 1.0, 0.0))
+
+    def _set_terms(self, terms: list[Any] | None, idf: np.ndarray) -> None:
+        self.vocabulary_ = None if terms is None else {term: j for j, term in enumerate(terms)}
+        self.idf_ = idf
+
+    def _check_found(self, n: int, terms: list[Any] | None, some: bool) -> None:
+        if n == 0:
+            raise UserError("There are no documents to learn words from. Give at least one.")
+        if terms is None or terms:
+            return
+        if not some:
             raise UserError(
                 f"No document holds a word (pattern {self.token_pattern!r}, stop words left out). "
                 f"Check the texts, or set token_pattern and stop_words."
-            ) from None
-        return sp.csr_array(counts), counter.get_feature_names_out()
+            )
+        raise UserError(
+            f"No word is left with min_df={self.min_df} and max_features={self.max_features}. "
+            f"Lower the one, or raise the other."
+        )
 
-    def _hashed(self, documents: Iterator[Any]) -> sp.csr_array:
+    def _rows(self, documents: Iterable[Any]) -> sp.csr_array:
+        """The weighted counts of documents that are in order."""
+        if self.vocabulary_ is None:
+            return self._weigh(self._hashed(documents))
+        counts = count_known(map(self._analyze(), documents), self.vocabulary_)
+        return self._weigh(counts)
+
+    def _hashed(self, documents: Iterable[Any]) -> sp.csr_array:
         hasher = FeatureHasher(
             self.hashing, input_type="string", alternate_sign=self.alternate_sign
         )
@@ -400,6 +490,11 @@ class TfidfVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _frequency(counts: sp.csr_array) -> np.ndarray:
+    """In how many documents each column occurs."""
+    return np.bincount(counts.indices, minlength=counts.shape[1])
 
 
 def _is_range(value: Any) -> bool:

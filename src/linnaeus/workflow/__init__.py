@@ -8,7 +8,6 @@ from __future__ import annotations
 from linnaeus.lazy import loader
 
 _NAMES = {
-    "arguments": ("check_arguments",),
     "checking": ("Checked", "check"),
     "compiling": ("CompiledLoops", "compile_loops"),
     "comparing": (
@@ -24,7 +23,7 @@ _NAMES = {
     "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
     "monitoring": ("Monitored", "monitor"),
-    "parts": ("Step",),
+    "parts": ("Step", "check_arguments"),
     "predicting": ("Predicted", "predict"),
     "rows": ("count_rows",),
     "splitting": ("Divided", "split"),

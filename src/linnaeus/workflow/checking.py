@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,11 +21,11 @@ import scipy.sparse as sp
 from linnaeus.errors import nearest, shorten
 from linnaeus.io import Collection, Part, ReadOptions, read_collection
 from linnaeus.io.archive import unpacked
-from linnaeus.io.copies import Copies
 from linnaeus.io.options import remember
 from linnaeus.io.rows import Skipped
 from linnaeus.io.spellings import same
 from linnaeus.model import inputs_of
+from linnaeus.splits.copies import Copies
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.diagnose import findings as taxonomy_findings
 from linnaeus.text.languages import language_shares
@@ -108,14 +108,15 @@ def check(
     data: str | Path,
     *,
     taxonomy: str | Path | None = None,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     write: bool = False,
 ) -> Checked:
     """Look for all that is wrong or doubtful with a folder, a zip or a file.
 
     write : keep what was found out about its tables, in a `collection.toml` beside them
     """
-    asked = replace(options or ReadOptions(), most_bad=1.0)
+    options = ReadOptions.of(options)
+    asked = replace(options, most_bad=1.0)
     found = read_collection(unpacked(data), taxonomy=taxonomy, skip_bad=True, options=asked)
     every = [*_of_reading(found), *_of_taxonomy(found.taxonomy)]
     for name, part in found.parts():
@@ -178,7 +179,7 @@ def _columns(found: Collection) -> dict[str, Any]:
 
 
 def _remembered(
-    data: str | Path, found: Collection, taxonomy: str | Path | None, options: ReadOptions | None
+    data: str | Path, found: Collection, taxonomy: str | Path | None, options: ReadOptions
 ) -> Path:
     """The `collection.toml` that lets the next command do without options."""
     data = Path(data)
@@ -186,7 +187,7 @@ def _remembered(
     files = {} if data.is_dir() else {"train": data.name}
     if taxonomy is not None:
         files["taxonomy"] = Path(os.path.relpath(taxonomy, folder)).as_posix()
-    table = (options or ReadOptions()).over(ReadOptions(**_columns(found)))
+    table = options.over(ReadOptions(**_columns(found)))
     return remember(folder, files, table)
 
 
@@ -310,7 +311,7 @@ def _rare(own: sp.csr_array, taxonomy: Taxonomy, finding: Any) -> Iterator[Findi
         yield finding("one_row_class", rows, "Rows that are the only ones of their class", advice)
     used = np.asarray(taxonomy.closure(own).sum(axis=0)).ravel() > 0
     unused = taxonomy.leaf_numbers[~used[taxonomy.leaf_numbers]]
-    if unused.size:
+    if unused.size and not taxonomy.is_graph:  # in a graph these are inner nodes
         message = (
             f"{unused.size:,} of {taxonomy.leaf_numbers.size:,} leaves have no row, such as "
             f"{_named(taxonomy, unused)}. They will never be answered."

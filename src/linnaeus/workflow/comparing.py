@@ -41,7 +41,7 @@ class Request:
     feature_parameters: Mapping[str, Any] | None = None
     hierarchies: int | None = None
     skip_bad: bool = False
-    options: ReadOptions | None = None
+    options: ReadOptions | Mapping[str, Any] | None = None
     seed: int = 0
     jobs: int = 1
     step: Step | None = None

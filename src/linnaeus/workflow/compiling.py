@@ -30,7 +30,7 @@ from linnaeus.decisions import RULES, fit_rule
 from linnaeus.errors import UserError
 from linnaeus.losses import markov_edges
 from linnaeus.solvers.numerics import products
-from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy import Taxonomy, closure_fast
 from linnaeus.workflow.demonstrating import demo
 from linnaeus.workflow.parts import Step
 
@@ -86,9 +86,16 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ]
     + [{"optimizer": "greedy", "step": "8b", "max_iter": 1}, {"rescale": "margin"}],
     "RecursiveLogistic": [{}, {"schedule": "parity"}, {"schedule": "jacobi"}, {"root": "free"}],
-    "RecursiveSVM": [{}, {"loss": "squared_hinge"}, {"schedule": "parity"}, {"root": "free"}],
+    "RecursiveSVM": [
+        {},
+        {"loss": "squared_hinge"},
+        {"schedule": "parity"},
+        {"root": "free"},
+        {"memory": 1},  # weights in parts
+    ],
     "TopDown": [
         {},
+        {"decode": "beam"},
         {"decode": "beam", "stop": True},
         {"decode": "path", "loss": "logistic"},
         {"decode": "signs", "loss": "hinge"},
@@ -173,11 +180,12 @@ def _finished(root: Path, processes: int) -> Iterator[str]:
 
 
 def _do(name: str) -> str:
-    small, compiled.SMALL = compiled.SMALL, -1  # compile what small work leaves to the interpreter
+    small = closure_fast.SMALL
+    closure_fast.SMALL = -1  # compile what small work leaves to the interpreter
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of rounds that were too few, and the like
         WORK[name]()
-    compiled.SMALL = small
+    closure_fast.SMALL = small
     return name
 
 
@@ -286,6 +294,8 @@ def _score() -> None:
             for form in (W, listed):
                 for rows in (X, X.astype(np.float64)):
                     products.linear_scores(rows, form, np.zeros(side))
+            for bias in (np.zeros(side, dtype), np.zeros(side)):
+                products.best_scores(X, listed, bias, np.arange(side), 1)
 
 
 def _grow() -> None:

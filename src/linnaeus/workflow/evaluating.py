@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,12 +79,17 @@ def load_model(path: str | Path) -> Model:
     """A model that `linnaeus train` has written."""
     found = storage.load(path)
     if not isinstance(found, Model):
-        said = f"{path} holds a {type(found).__name__} without features and decision rule. "
-        raise UserError(
-            f"{said}Use linnaeus.load, or a model written by linnaeus train.",
-            f"{said}Name a model that linnaeus train has written.",
-        )
+        raise no_model(path, found)
     return found
+
+
+def no_model(path: str | Path, found: Any) -> UserError:
+    """What to say where something else than a model was written."""
+    said = f"{path} holds a {type(found).__name__} without features and decision rule. "
+    return UserError(
+        f"{said}Use linnaeus.load, or a model written by linnaeus train.",
+        f"{said}Name a model that linnaeus train has written.",
+    )
 
 
 def evaluate(
@@ -94,7 +100,7 @@ def evaluate(
     rule: str | None = None,
     with_sweep: bool = False,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     step: Step | None = None,
 ) -> Evaluated:
     """Judge a model by a part of a collection, or by a file."""

@@ -17,6 +17,7 @@ class Imported(NamedTuple):
     format: str
     nodes: int
     edges: int
+    related: int  # links without a direction
     parts: dict[str, dict[str, Any]]  # rows, labelled rows, labels a row, features
     files: list[str]
     notes: list[str]  # what the original held that was left out
@@ -52,7 +53,8 @@ def import_collection(
         str(target),
         format,
         len(collection.taxonomy),
-        len(collection.taxonomy.edges),
+        collection.taxonomy.dag.parents.size,
+        len(collection.taxonomy.related_numbers),
         {name: _counts(part) for name, part in collection.parts()},
         [file.name for file in files],
         _notes(collection),

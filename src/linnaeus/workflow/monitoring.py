@@ -7,7 +7,7 @@ is large enough to matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +18,9 @@ from linnaeus.files import atomic_write
 from linnaeus.io import blocks
 from linnaeus.io.collection import Part
 from linnaeus.io.options import ReadOptions
-from linnaeus.metrics.shift import Share, distance, share_p
 from linnaeus.model import Model, inputs_of
 from linnaeus.model.confidence import right_rows
+from linnaeus.model.shift import Share, distance, share_p
 from linnaeus.text.languages import NAMES
 from linnaeus.workflow.evaluating import load_model
 from linnaeus.workflow.new_rows import ALPHA, Column, NewRows
@@ -85,7 +85,7 @@ def monitor(
     part: str = "test",
     min_confidence: float = 0.5,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     html: str | Path | None = None,
 ) -> Monitored:
     """Compare the rows of a part or a file, which need no labels, with those of training.
@@ -323,7 +323,9 @@ def _shared(languages: Counter[str]) -> dict[str, float]:
 # -- quality --------------------------------------------------------------------------------------
 
 
-def _labelled(model: Model, data: str | Path, part: str, options: ReadOptions | None) -> Part | str:
+def _labelled(
+    model: Model, data: str | Path, part: str, options: ReadOptions | Mapping[str, Any] | None
+) -> Part | str:
     """The rows with labels that the taxonomy has; or why there are none."""
     try:
         return read_examples(data, model, part, True, options)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.io.collection import Part
-from linnaeus.metrics.shift import Share, mean_p, share_p
 from linnaeus.model import Model, inputs_of
 from linnaeus.model.profile import count_unknown, is_empty, languages_of, sums_by_row
+from linnaeus.model.shift import Share, mean_p, share_p
 from linnaeus.text import TfidfVectorizer
 
 ALPHA = 0.001  # how often chance may be taken for a difference
@@ -79,7 +79,7 @@ class NewRows:
         else:
             self._add_table(np.asarray(inputs, dtype=float))
 
-    def _add_texts(self, texts: list[str]) -> None:
+    def _add_texts(self, texts: Sequence[str]) -> None:
         self.empty += sum(map(is_empty, texts))
         self.languages.update(languages_of(texts))
         features = self._model.features

@@ -1,51 +1,53 @@
-"""What several workflows share: the parts of a collection that they take, and progress."""
+"""What several workflows share: checks of arguments, the parts of a collection, and progress.
+
+Nothing heavy is loaded with this module: what was typed wrong is answered at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from linnaeus.io.collection import Collection, Part
-from linnaeus.io.options import ReadOptions
-from linnaeus.taxonomy import Taxonomy
+from linnaeus.files import missing, not_writable
+from linnaeus.model.methods import check_choices
+
+if TYPE_CHECKING:
+    from linnaeus.io import Collection, Part, ReadOptions
+    from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
 
 
-class Training(NamedTuple):
-    """What to learn from: a taxonomy, a training part, and a validation part where there is one."""
+def check_arguments(
+    data: str | Path | None = None,
+    target: str | Path | None = None,
+    method: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    rule: str | None = None,
+    model: str | Path | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
+) -> None:
+    """Refuse paths that are not there, and names and values that cannot be.
 
-    taxonomy: Taxonomy
-    train: Part
-    valid: Part | None
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """Messages about rows left out on request."""
-        return self.train.skipped + (() if self.valid is None else self.valid.skipped)
-
-
-def read_parts(
-    data: str | Path,
-    taxonomy: str | Path | None = None,
-    skip_bad: bool = False,
-    valid: bool = True,
-    options: ReadOptions | None = None,
-) -> Training:
-    """The parts to learn from of a folder, or of a file and the taxonomy beside it.
-
-    valid : whether to take the validation part, where the folder has one
-    options : how a table is read, where that is not to be guessed
+    target : the folder of a model to write;  model : of one to read
+    options : how tables are read, where they are not read at once
     """
-    from linnaeus.io import read_collection
-    from linnaeus.io.archive import unpacked
+    if data is not None and not Path(data).exists():
+        raise missing(Path(data))
+    place = None if target is None else Path(target)
+    if place and (not place.parent.is_dir() or (place.exists() and not place.is_dir())):
+        raise not_writable(place)
+    if method is not None or parameters or rule is not None:
+        check_choices(method, parameters, rule)
+    if options:
+        from linnaeus.io.options import ReadOptions
 
-    wanted = ["train", "valid"] if valid else ["train"]
-    found = read_collection(
-        unpacked(data), taxonomy=taxonomy, parts=wanted, skip_bad=skip_bad, options=options
-    )
-    return Training(found.taxonomy, found.part("train"), found.valid)
+        ReadOptions.of(options)
+    if model is not None:
+        from linnaeus.storage.directory import model_folder
+
+        model_folder(Path(model))
 
 
 def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
@@ -62,14 +64,11 @@ def training_part(folder: Path) -> tuple[Taxonomy | None, Part]:
     return data.taxonomy, data.part("train")
 
 
-def columns_of(part: Part) -> dict[str, Any]:
-    """Which columns of a table were the text, labels and ids, for a model to keep."""
-    return {"columns": part.columns.given()} if part.columns is not None else {}
-
-
-def option_words(options: ReadOptions | None) -> list[str]:
+def option_words(options: ReadOptions | Mapping[str, Any] | None) -> list[str]:
     """Options of reading as one types them."""
-    given = {} if options is None else options.given()
+    from linnaeus.io import ReadOptions
+
+    given = ReadOptions.of(options).given()
     pairs = ((name, v if isinstance(v, str | float) else ",".join(v)) for name, v in given.items())
     return [word for name, v in pairs for word in (f"--{name.replace('_', '-')}", str(v))]
 
@@ -90,9 +89,9 @@ def train_and_test(collection: Collection, seed: int) -> tuple[Part, Part]:
     train = collection.part("train")
     if collection.test is not None:
         return train, collection.test
-    from linnaeus.io.copies import Copies
     from linnaeus.model import inputs_of
     from linnaeus.splits import train_test_split
+    from linnaeus.splits.copies import Copies
 
     groups = Copies.of(inputs_of(train)).groups
     rest, held = train_test_split(collection.Y("train"), 0.25, seed, groups=groups)

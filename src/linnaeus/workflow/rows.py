@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from linnaeus.io import collect, find_rows, open_reading
 from linnaeus.io.collection import Part
@@ -32,18 +34,14 @@ def open_rows(
     part: str,
     model: Model,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     taxonomy: Taxonomy | None = None,
-    keeps: bool = False,
 ) -> Reading:
-    """A part of a folder, or a file, to be read as the model's training rows were.
-
-    keeps : whether the metadata of a row holds all of its cells
-    """
+    """A part of a folder, or a file, to be read as the model's training rows were."""
     return open_reading(
         find_rows(data, part), taxonomy=taxonomy, feature_names=model.feature_names,
         skipped=[] if skip_bad else None, options=options,
-        before=ReadOptions(**model.about.get("columns", {})), keeps=keeps,
+        before=model.about.get("columns"),
     )  # fmt: skip
 
 
@@ -52,7 +50,7 @@ def read_examples(
     model: Model,
     part: str = "test",
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
 ) -> Part:
     """All rows of a part of a folder, or of a file, with labels of the model's taxonomy."""
     reading = open_rows(data, part, model, skip_bad, options, model.taxonomy)

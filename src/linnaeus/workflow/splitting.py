@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,9 +11,9 @@ import numpy as np
 from linnaeus.errors import UserError
 from linnaeus.io import Collection, Part, ReadOptions, read_collection, write_collection
 from linnaeus.io.archive import unpacked
-from linnaeus.io.copies import Copies
 from linnaeus.model import inputs_of
 from linnaeus.splits import train_test_split
+from linnaeus.splits.copies import Copies
 from linnaeus.storage.replacing import replaced
 from linnaeus.workflow.importing import check_folder
 
@@ -40,7 +41,7 @@ def split(
     valid: float = 0.0,
     taxonomy: str | Path | None = None,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Divided:
     """Divide the rows of a file, or of the training part of a folder, and write a folder."""

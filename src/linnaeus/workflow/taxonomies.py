@@ -135,7 +135,7 @@ def learn_taxonomy(
     y: Any = part.labels
     if given is not None:
         own = given.most_specific(given.encode(y))
-        used = np.union1d(given.leaf_numbers, own.indices)
+        used = given.class_numbers(own.indices)
         y, options["classes"] = own[:, used], given.names(used.tolist())
     if options.get("method") == "confusion":
         from linnaeus import FlatSVM

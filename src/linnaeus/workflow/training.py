@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linnaeus import storage
-from linnaeus.io.options import ReadOptions
-from linnaeus.model import Model
-from linnaeus.model import train as train_model
-from linnaeus.model.candidates import BUDGET
-from linnaeus.workflow.parts import Step, columns_of, read_parts
+from linnaeus.workflow.parts import Step, check_arguments
+
+if TYPE_CHECKING:
+    from linnaeus.io import ReadOptions, Room
+    from linnaeus.model import Model
+
+SHARE = 8  # times its texts that a part needs in memory while words are counted and weighed
 
 
 class Trained(NamedTuple):
-    """A model, where it is, and how long it took."""
+    """A model, where it is, its method in a few words, and how long it took."""
 
     model: Model
     path: str
+    setting: str
     seconds: dict[str, float]
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -44,32 +47,61 @@ def train(
     valid: bool = True,
     budget: float | None = None,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
+    around: AbstractContextManager[None] | None = None,
+    limit: int | None = None,
 ) -> Trained:
     """Fit a model of the training part of a collection, and write it as a directory.
+
+    What was typed wrong is refused before anything heavy is loaded.
 
     options : how a table is read, where that is not to be guessed
     data : a folder (its training part is used), or a file beside a taxonomy
     valid : whether to choose by the validation part, where there is one, and learn from it too
     budget : seconds to spend on trying methods; None for the usual
+    around : what is entered once all is checked, and left when the model is written
+    limit : bytes of memory for the data; texts that need more are kept on disk, beside the target,
+        as are their rows of features; None for all in memory
     """
+    check_arguments(data, target, method, parameters, rule)
+    from linnaeus import io, model, storage
+    from linnaeus.model.candidates import BUDGET
+    from linnaeus.model.methods import maker, setting_text
+
+    if method is not None:
+        maker(method, None, parameters, seed, jobs)  # refuses values before anything is read
     storage.check_target(Path(target))
     start = time.perf_counter()
-    if step is not None:
-        step("read", 0, 4)
-    parts = read_parts(data, taxonomy, skip_bad, valid, options)
-    read = time.perf_counter()
-    model = train_model(
-        parts.train, parts.taxonomy, method, parameters, features=features,
-        feature_parameters=feature_parameters, rule=rule, folds=folds, valid=parts.valid,
-        budget=BUDGET if budget is None else budget, seed=seed, jobs=jobs, step=step,
-    )  # fmt: skip
-    model.about.update(columns_of(parts.train))
-    fitted = time.perf_counter()
-    seconds = {"read": read - start, "train": fitted - read}
-    model.save(target, seconds)
-    seconds["save"] = time.perf_counter() - fitted
-    return Trained(model, str(target), seconds, parts.skipped, parts.train.notes)
+    with _room(Path(target), limit) as room, around or nullcontext():
+        if step is not None:
+            step("read", 0, 4)
+        read = io.read_parts(data, taxonomy, skip_bad, valid, options, room)
+        seconds = {"read": time.perf_counter() - start}
+        made = model.train(
+            read.train, read.taxonomy, method, parameters, features=features,
+            feature_parameters=feature_parameters, rule=rule, folds=folds, valid=read.valid,
+            budget=BUDGET if budget is None else budget, seed=seed, jobs=jobs, step=step,
+        )  # fmt: skip
+        if read.train.columns is not None:  # for tables to come, which are read likewise
+            made.about["columns"] = read.train.columns.given()
+        setting = setting_text(made.about["method"], made.about["parameters"])
+        seconds["train"] = time.perf_counter() - start - seconds["read"]
+        made.save(target, seconds)
+        seconds["save"] = time.perf_counter() - start - sum(seconds.values())
+        return Trained(made, str(target), setting, seconds, read.skipped, read.train.notes)
+
+
+@contextmanager
+def _room(target: Path, limit: int | None) -> Iterator[Room | None]:
+    """Where texts go that do not fit in the memory for them."""
+    if limit is None:
+        yield None
+        return
+    from linnaeus.io import Room
+    from linnaeus.storage.replacing import scratch
+
+    with scratch(target) as folder:
+        yield Room(limit // SHARE, folder)

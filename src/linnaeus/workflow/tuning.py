@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from linnaeus import storage
 from linnaeus.experiments import Tuned
 from linnaeus.experiments import tune as search
-from linnaeus.io.options import ReadOptions
+from linnaeus.io import ReadOptions, read_parts
 from linnaeus.model.candidates import BUDGET
 from linnaeus.model.methods import write_parameters
-from linnaeus.workflow.parts import Step, columns_of, option_words, read_parts
+from linnaeus.workflow.parts import Step, option_words
 
 ENDING = ".tune.jsonl"
 
@@ -59,7 +59,7 @@ def tune(
     journal: str | Path | None = None,
     fresh: bool = False,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
@@ -89,7 +89,8 @@ def tune(
         jobs=jobs, journal=file, fresh=fresh, with_model=target is not None, step=step, note=note,
     )  # fmt: skip
     if found.model is not None and target is not None:
-        found.model.about.update(columns_of(parts.train))
+        if parts.train.columns is not None:
+            found.model.about["columns"] = parts.train.columns.given()
         found.model.save(target)
     if target is not None or journal is None:
         file.unlink(missing_ok=True)
@@ -112,7 +113,7 @@ def by_hand(
     *,
     taxonomy: str | Path | None = None,
     skip_bad: bool = False,
-    options: ReadOptions | None = None,
+    options: ReadOptions | Mapping[str, Any] | None = None,
 ) -> str:
     """The command that trains the same model without a search."""
     words = ["linnaeus", "train", str(data), "-o", str(target or "MODEL"), "--method", found.method]

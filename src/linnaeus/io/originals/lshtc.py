@@ -11,7 +11,8 @@ LSHTC1 uses for itself, is left out unless `zero` says otherwise. The label 0, w
 stands for "not known", as do lines without labels: test files come so. The files of the Kaggle
 challenge begin with a header, ``Data``, or ``Id,Data`` where every line begins with an id.
 
-A line of ``cat_hier.txt`` is a parent and a child. The one of the large Wikipedia task has cycles.
+A line of ``cat_hier.txt`` is a parent and a child. The one of the large Wikipedia task has cycles;
+[GopalYang2015] section 5.1 takes it for an undirected graph of related labels, as `graph` does.
 
 Files are read line by line into 32-bit buffers: 8 bytes for every value that is not zero.
 """
@@ -21,14 +22,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.errors import check_choice, shorten
+from linnaeus.errors import TaxonomyError, UserError, check_choice, shorten
 from linnaeus.files import open_lines
 from linnaeus.io.build import collect
 from linnaeus.io.collection import Collection, Part
@@ -45,6 +45,8 @@ from linnaeus.io.reading import Reading, each_row
 from linnaeus.io.rows import BadRowError, Example, SparseRow
 from linnaeus.io.svm import MOST, explain, read_pairs, split_row
 from linnaeus.taxonomy import Taxonomy
+from linnaeus.taxonomy.formats.draft import build
+from linnaeus.taxonomy.formats.lshtc import read_edges
 
 UNKNOWN = "0"
 _STEMS = {"train": ("train",), "valid": ("validation", "valid"), "test": ("test",)}
@@ -63,6 +65,7 @@ def read_lshtc(
     parts: Any = PARTS,
     missing_labels: str = "error",
     cycles: str = "error",
+    graph: bool = False,
     zero: str = "drop",
     skip_bad: bool = False,
     dtype: Any = np.float32,
@@ -82,7 +85,11 @@ def read_lshtc(
         reports each with the number of its rows.
     cycles : {'error', 'break'}, default='error'
         For a hierarchy with cycles: raise, or break them by removing edges that lead back;
-        `Part.skipped` reports how many.
+        `Part.skipped` of the first part reports how many.
+    graph : bool, default=False
+        Read the hierarchy as an undirected graph: all edges become `Taxonomy.related` links, and
+        cycles may stay. `Part.skipped` of the first part reports how many edges from a node to
+        itself, or between two nodes that are linked already, were left out.
     zero : {'drop', 'keep'}, default='drop'
         Drop feature 0, so that feature 1 is the first column; or keep it as the first.
     skip_bad : bool, default=False
@@ -97,9 +104,11 @@ def read_lshtc(
     check_choice("missing_labels", missing_labels, ["error", "drop"])
     check_choice("cycles", cycles, ["error", "break"])
     check_choice("zero", zero, ["drop", "keep"])
+    _check_graph(graph, cycles)
     folder = folder_of(path, "train.txt and cat_hier.txt", _ORIGIN)
     files = _part_files(folder, check_parts(parts))
-    taxonomy, removed = _taxonomy(folder, hierarchy, cycles == "break")
+    file = _hierarchy(folder, hierarchy)
+    taxonomy, left_out = _graph(file) if graph else _taxonomy(file, cycles == "break")
     read = {}
     for name, file in files.items():
         reading = Reading(file, Labels(taxonomy), [] if skip_bad else None, dtype=dtype)
@@ -108,7 +117,8 @@ def read_lshtc(
     for name, part in read.items():
         X = part.X
         wide = sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-        read[name] = replace(part, X=wide, skipped=(*removed, *part.skipped))
+        read[name] = replace(part, X=wide, skipped=(*left_out, *part.skipped))
+        left_out = ()  # said once, with the first part
     return Collection(taxonomy, **read, name=folder.resolve().name)
 
 
@@ -121,25 +131,70 @@ def _part_files(folder: Path, parts: tuple[str, ...]) -> dict[str, Path]:
     return files
 
 
-def _taxonomy(
-    folder: Path, given: str | Path | None, mend: bool
-) -> tuple[Taxonomy, tuple[str, ...]]:
+def _check_graph(graph: Any, cycles: str) -> None:
+    """Refuse a graph that is no choice, and one whose cycles are to be broken."""
+    if not isinstance(graph, bool):
+        raise UserError(f"graph is {shorten(graph)}. Use True or False.")
+    if graph and cycles == "break":
+        raise UserError(
+            "A graph keeps its cycles, so that cycles='break' has no meaning with graph=True. "
+            "Leave one of the two out.",
+            "A graph keeps its cycles, so that -p cycles=break has no meaning with --graph. "
+            "Leave one of the two out.",
+        )
+
+
+def _hierarchy(folder: Path, given: str | Path | None) -> Path:
+    """The file of the hierarchy: the one given, or in the folder or the one above."""
+    if given is not None:
+        return Path(given)
+    for place in (folder, folder.resolve().parent):
+        if (file := named_file(place, _HIERARCHY, _SUFFIXES)) is not None:
+            return file
+    raise missing(folder, "cat_hier.txt, there or in the folder above", _ORIGIN)
+
+
+def _taxonomy(file: Path, mend: bool) -> tuple[Taxonomy, tuple[str, ...]]:
     """The hierarchy, and a note about edges that were removed from it."""
-    places = (folder, folder.resolve().parent)
-    found = (named_file(place, _HIERARCHY, _SUFFIXES) for place in places)
-    file = Path(given) if given is not None else next((f for f in found if f is not None), None)
-    if file is None:
-        raise missing(folder, "cat_hier.txt, there or in the folder above", _ORIGIN)
     if not mend:
-        return Taxonomy.read(file, format="lshtc"), ()
-    with open_lines(file) as lines:
-        edges = [edge for line in lines for edge in pairwise(line.split())]
-    kept, back = without_cycles(edges)
+        return _acyclic(file), ()
+    kept, back = without_cycles(read_edges(file))
+    taxonomy = build(file, [*kept])
     if not back:
-        return Taxonomy.from_edges(kept), ()
+        return taxonomy, ()
     first = shorten(" ".join(back[0]))
     note = f"{file}: {len(back):,} edges that lead back up were removed, the first {first}."
-    return Taxonomy.from_edges(kept), (note,)
+    return taxonomy, (note,)
+
+
+def _acyclic(file: Path) -> Taxonomy:
+    """The hierarchy; where it has cycles the error says how else it can be read."""
+    try:
+        return Taxonomy.read(file, format="lshtc")
+    except TaxonomyError as error:
+        ways = "To read all edges as links between related labels {}; to remove some edges {}."
+        raise TaxonomyError(
+            f"{error} " + ways.format("pass graph=True", "cycles='break'"),
+            f"{error.shell} " + ways.format("give --graph", "-p cycles=break"),
+        ) from None
+
+
+def _graph(file: Path) -> tuple[Taxonomy, tuple[str, ...]]:
+    """All edges as links whatever their direction, and a note about those that add none.
+
+    A node whose only edge leads to itself stays, without links.
+    """
+    edges = read_edges(file)
+    taxonomy = build(file, [], related=edges)
+    loops = sum(a == b for a, b in edges)
+    doubled = len(edges) - loops - len(taxonomy.related_numbers)
+    if not loops and not doubled:
+        return taxonomy, ()
+    note = (
+        f"{file}: {loops:,} edges from a node to itself and {doubled:,} between nodes that are "
+        f"linked already were left out."
+    )
+    return taxonomy, (note,)
 
 
 @dataclass

@@ -32,6 +32,7 @@ from linnaeus.solvers.bayes import corrmnl_fast as fast
 from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
+from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.watching import FIT
 
 Values = npt.NDArray[np.float64]
@@ -168,15 +169,23 @@ def sample(
     total = plan.n_burn_in + plan.n_samples
     work = 40.0 * data.X.size * tree.leaves.size
     segment = max(1, min(100, int(SEGMENT / work)))
-    done, fit = 0, FIT.get()
-    while done < total:  # a chain is never away for long: an interrupt is heard
-        n = min(segment, total - done)
+    rounds, fit = Rounds(total), FIT.get()
+
+    def restore(found: Any) -> None:
+        for chain, state in zip(chains, found, strict=True):
+            chain.restore(state)
+
+    about = "corrmnl", data, tree, prior, plan, seed
+    rounds.keep(about, lambda: [chain.take() for chain in chains], restore)
+    while rounds.n < total:  # a chain is never away for long: an interrupt is heard
+        n = min(segment, total - rounds.n)
         list(over_blocks(_advance, (), [(chain, n) for chain in chains], executor))
-        done += n
+        rounds.n += n
         if callback is not None:
-            callback(done, total)
+            callback(rounds.n, total)
         if fit is not None:
-            fit.say(done, total, {})
+            fit.say(rounds.n, total, {})
+        rounds.save()
     return _joined(chains)
 
 
@@ -219,6 +228,26 @@ class _Chain:
         self._look()
         self._retune()
         self.size = hmc.StepSize(0.5 * (m * r) ** -0.25, plan.target)
+
+    def take(self) -> Any:
+        """The state between two iterations."""
+        counts = self.n_done, self.n_seen, self.n_gradients, self.divergences, self.acceptance
+        learned = self.space, self.first, self.second, self.size.take()
+        watched = [np.array(column) for column in zip(*self.watch, strict=True)]
+        kept = self.mean, self.precision, np.array(self.draws), watched
+        place = self.point, self.fit, self.B, self.level, self.rng.bit_generator.state
+        return counts, learned, kept, place
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        counts, learned, kept, place = found
+        self.n_done, self.n_seen, self.n_gradients, self.divergences, self.acceptance = counts
+        self.space, self.first, self.second, size = learned
+        self.size.restore(size)
+        self.mean, self.precision, draws, watched = kept
+        self.draws = list(draws)
+        self.watch = [(float(fit), level, W) for fit, level, W in zip(*watched, strict=True)]
+        self.point, self.fit, self.B, self.level, self.rng.bit_generator.state = place
 
     def iterate(self) -> None:
         plan, warming = self.plan, self.n_done < self.plan.n_burn_in

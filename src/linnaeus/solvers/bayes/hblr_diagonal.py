@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, task
 from linnaeus.solvers.bayes.hblr_model import Given, Leaves, Values, side_by_side
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.newton import conjugate_gradients
@@ -62,6 +62,7 @@ def _squared(X: Any) -> Any:
     return X**2
 
 
+@task
 def _by_gradients(
     X: Any, squares: Any, curvature: Any, beta: Any, base: Any, A: Any, above: Any, mean: Any,
     leaves: slice,

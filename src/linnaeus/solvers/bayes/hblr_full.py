@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, task
 from linnaeus.solvers.bayes.hblr_model import ROWS, Given, Leaves, Values, row_blocks, side_by_side
 from linnaeus.solvers.numerics.examples import over_blocks
 
@@ -148,6 +148,7 @@ def _products(x: Any, block: LeafBlock, room: Any) -> Any:
     return room[:at, :n]
 
 
+@task
 def _second_moments(inputs: Any, curvature: Any, block: LeafBlock) -> Values:
     """2 sum_i c_i lambda_in x_ij x_ik of the pairs of a block: (pairs, k)."""
     total = np.zeros((block.pairs.stop - block.pairs.start, curvature.shape[1]))
@@ -158,6 +159,7 @@ def _second_moments(inputs: Any, curvature: Any, block: LeafBlock) -> Values:
     return total
 
 
+@task
 def _inverted(packed: Any, first: Any, second: Any, A: Any, leaves: slice) -> tuple[Values, Values]:
     """Psi and log|Psi| of some leaves, from Psi^-1 without A (pairs, k)."""
     A = A[leaves]

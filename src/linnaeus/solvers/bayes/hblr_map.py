@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread, unkept
 from linnaeus.solvers.bayes import hblr_model, hblr_precisions
 from linnaeus.solvers.bayes.hblr_model import (
     Gamma,
@@ -84,15 +84,18 @@ def solve(
     if model.by_feature:
         wide = (model.owners.size, X.shape[1] + bool(bias))
         prior = Gamma(prior.shape, np.broadcast_to(prior.rate, wide))
-    run: _Joint | _Paper = (
-        _Joint(data, model, prior, tol, executor) if mode == "joint"
-        else _Paper(data, model, prior, tol, executor, hblr_model.steps(model.tree, mode))
-    )  # fmt: skip
-    if start is not None:
-        run.resume(start, free)
     rounds = Rounds(max_iter)
+    with unkept():  # the rounds keep what there is
+        run: _Joint | _Paper = (
+            _Joint(data, model, prior, tol, executor) if mode == "joint"
+            else _Paper(data, model, prior, tol, executor, hblr_model.steps(model.tree, mode))
+        )  # fmt: skip
+        if start is not None:
+            run.resume(start, free)
+    about = "hblr map", data, model, prior, mode, start, free, tol
+    rounds.keep(about, run.take, run.restore)
     for _ in rounds:
-        with one_blas_thread():
+        with unkept(), one_blas_thread():
             change = run.run()
         rounds.done = change <= tol
         entry = rounds.enter(objective=run.objective, gap=run.gap, change=change)
@@ -158,13 +161,28 @@ class _Joint:
             self.free = np.asarray(free)
             owners = self.model.per_owner(~self.free[:, None]) == 0
             self.moves = owners
-            self.means = TreeNewton(self.data, self.means.tree, self.executor, self.mass)
+            self.means = self._newton(self.means)
             self.means.free = self.free[self.order.nodes]
         self.means.resume(W)
 
+    def take(self) -> Any:
+        """The state between two rounds."""
+        precisions = self.q, self.used, self.trust, self.residual
+        closeness = self.change, self.n_rounds, self.close, self.floor
+        return precisions, closeness, isinstance(self.means, TreeNewton), self.means.take()
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        precisions, closeness, by_newton, means = found
+        self.q, self.used, self.trust, self.residual = precisions
+        self.change, self.n_rounds, self.close, self.floor = closeness
+        if by_newton and not isinstance(self.means, TreeNewton):
+            self.means = self._newton(self.means)
+        self.means.restore(means)
+
     def whole_gap(self) -> float:
         """How much the objective could rise at most if all nodes moved, precisions being kept."""
-        whole = TreeNewton(self.data, self.means.tree, self.executor, self.mass)
+        whole = self._newton(self.means)
         whole.resume(self.means.W)
         return min(whole.distance(), -self.objective)  # which is never positive
 
@@ -211,11 +229,15 @@ class _Joint:
 
     def _by_newton(self, before: TreeWeights, close: float) -> TreeNewton:
         """Go on where coordinate ascent is slow."""
-        means = TreeNewton(self.data, before.tree, self.executor, self.mass)
+        means = self._newton(before)
         means.W = before.W
         means.improve(close)
         means.change = max(means.change, before.change)
         return means
+
+    def _newton(self, before: TreeWeights) -> TreeNewton:
+        """Newton's method for the same problem, from nothing."""
+        return TreeNewton(self.data, before.tree, self.executor, self.mass)
 
     def answer(self) -> tuple[FloatArray, FloatArray]:
         """Means and variances (n_nodes, d)."""
@@ -258,6 +280,15 @@ class _Paper:
         self.q = start.gammas(self.prior)
         self.mu[:], self.variance[:] = start.mu, start.variance
         self.leaves.W = self._wide(self.mu[self.model.tree.leaves])
+
+    def take(self) -> Any:
+        """The state between two rounds."""
+        return self.q, self.mu, self.variance, self.change, self.leaves.take()
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.q, self.mu, self.variance, self.change, leaves = found
+        self.leaves.restore(leaves)
 
     def _wide(self, values: FloatArray) -> FloatArray:
         """(leaves, d) as (n_features + 1, leaves)."""

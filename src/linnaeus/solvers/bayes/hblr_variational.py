@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread, task, unkept
 from linnaeus.solvers.bayes import hblr_bound as bound
 from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
@@ -54,6 +54,7 @@ SINGLE = 1e-6  # a smaller rise of the bound, relative to it, is not left to sin
 FINE = 1e-3  # nor are smaller moves
 ROUNDING = 1e-9  # a fall of the bound by this share of it is more than rounding
 
+LEAVES: dict[str, type[Full | Diagonal]] = {"full": Full, "diagonal": Diagonal}
 Progress = Callable[[dict[str, float]], None]
 
 
@@ -87,14 +88,17 @@ def solve(
     run = _Variational(X, Y, model, prior, link == "softmax", sample_weight, covariance, executor)
     if start is not None:
         run.resume(start)
-    steps = hblr_model.steps(model.tree, schedule)
-    rounds, before = Rounds(max_iter), 0.0
-    bounds = [run.look()]
+    steps, rounds, bounds = hblr_model.steps(model.tree, schedule), Rounds(max_iter), run.bounds
+    about = "hblr variational", X, Y, model, prior, link, run.weight, covariance, schedule, start
+    if not rounds.keep([*about, tol], run.take, run.restore):
+        with unkept():
+            bounds.append(run.look())
     for n in rounds:
         if n == max_iter:
             run.leaves.refine()
-        moved = run.sweep(steps, shift=link == "softmax" and n > PLAIN)
-        bounds.append(run.look())
+        with unkept():
+            moved = run.sweep(steps, shift=link == "softmax" and n > PLAIN)
+            bounds.append(run.look())
         change = (bounds[-1] - bounds[-2]) / max(1.0, abs(bounds[-1]))
         if check and change < -ROUNDING:
             raise RuntimeError(
@@ -104,9 +108,9 @@ def solve(
         entry = rounds.enter(objective=bounds[-1], change=moved)
         if progress is not None:
             progress(entry)
-        shrinks = min(moved / before, SLOWEST) if before > 0 else SLOWEST
+        shrinks = min(moved / run.moved, SLOWEST) if run.moved > 0 else SLOWEST
         rounds.done = moved * max(1.0, shrinks / (1 - shrinks)) <= tol and not run.leaves.rough
-        before = moved
+        run.moved = moved
         if change <= SINGLE or moved <= max(tol, FINE):
             run.leaves.refine()
     return Posterior(
@@ -118,7 +122,7 @@ def solve(
 def _check_options(Y: sp.csr_array, link: str, covariance: str, schedule: str) -> None:
     options = {
         "link": (link, ("softmax", "binary")),
-        "covariance": (covariance, ("full", "diagonal")),
+        "covariance": (covariance, tuple(LEAVES)),
         "schedule": (schedule, ("leaves", "parity")),
     }
     for name, (value, known) in options.items():
@@ -146,7 +150,7 @@ class _Variational:
         self.model, self.prior, self.q = model, prior, prior
         self.weight = example_weights(1.0, sample_weight, n)
         self.softmax, self.executor = softmax, executor
-        self.leaves: Full | Diagonal = (Full if covariance == "full" else Diagonal)(X, K)
+        self.kind, self.leaves = covariance, LEAVES[covariance](X, K)
         self.log_det = np.zeros(K)  # of the leaves
         self.inner = np.setdiff1d(np.arange(model.tree.n_nodes), model.tree.leaves)
         self.mu = np.zeros((model.tree.n_nodes, d))
@@ -157,6 +161,8 @@ class _Variational:
         self.base = self.labelled - 0.5 * np.asarray(X.T @ self.weight)
         self.beta = np.zeros(n)
         self.curvature = np.empty((n, K))  # c_i lambda_in
+        self.bounds: list[float] = []  # before the first sweep, and after each
+        self.moved = 0.0  # how far the last sweep went
 
     def resume(self, start: Start) -> None:
         """Begin with an earlier posterior."""
@@ -172,6 +178,22 @@ class _Variational:
         if start.covariance is not None:
             self.leaves.covariance[:] = start.covariance
             self.log_det[:] = np.linalg.slogdet(start.covariance)[1]
+
+    def take(self) -> Any:
+        """The state between two sweeps."""
+        leaves = self.leaves.covariance, self.leaves.rough, self.log_det
+        examples = self.beta, self.curvature
+        return self.q, self.mu, self.variance, leaves, examples, self.bounds, self.moved
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.q, self.mu, self.variance, leaves, examples, self.bounds[:], self.moved = found
+        covariance, rough, self.log_det = leaves
+        self.beta, self.curvature = examples
+        if covariance is not None:
+            self.leaves.covariance = covariance
+        if not rough:
+            self.leaves.refine()
 
     def sweep(self, steps: list[Numbers | Level], shift: bool) -> float:
         """All nodes, then the precisions; return how far means and log precisions moved."""
@@ -209,7 +231,7 @@ class _Variational:
         mean, examples = self.mu[tree.leaves], self.leaves.examples(self.variance[tree.leaves])
         shared = (examples, mean, self.beta, self.weight)
         rows = row_blocks(self.weight.size)
-        blocks = [(row, self.leaves.scores, self.softmax) for row in rows]
+        blocks = [(row, self.kind, self.softmax) for row in rows]
         value = float((mean * self.labelled).sum())
         for row, (curvature, beta, loss) in zip(
             rows, over_blocks(_look_at, shared, blocks, self.executor), strict=True
@@ -222,12 +244,13 @@ class _Variational:
         )
 
 
+@task
 def _look_at(
     examples: Any, mean: Values, beta: Values, weight: Values, block: Any
 ) -> tuple[Values, Values, float]:
     """c lambda, beta and the loss of some examples."""
-    rows, scores, softmax = block
-    m, s = scores(examples, mean, rows)
+    rows, kind, softmax = block
+    m, s = LEAVES[kind].scores(examples, mean, rows)
     tight = bound.tighten(m, s, beta[rows], softmax)
     tight.curvature[...] *= weight[rows, None]
     return tight.curvature, tight.beta, float(weight[rows] @ tight.loss)

@@ -27,11 +27,11 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial
+from linnaeus.execution import Executor, Serial, task
 from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
-from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution, over_blocks
 from linnaeus.solvers.numerics.rounds import Rounds
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature
@@ -91,17 +91,22 @@ def solve(
     options = LogisticOptions(float(bias), tol, max_iter, seed)
     prior = coordinate_ascent.prior_mean(mean, mean_intercept, bias)
     tasks = _tasks(Y, C, strength, class_weight, prior, start, options)
-    if shared is None:
-        shared = share(X, weight, bias, dtype, executor)
     began = time.perf_counter()
-    parts = list(executor.map(solve_block, shared, tasks))
+    if shared is None:
+        parts = list(over_blocks(solve_block, _arrays(X, weight, bias, dtype), tasks, executor))
+    else:
+        parts = list(executor.map(solve_block, shared, tasks))
     return coordinate_ascent.joined(parts, bias, time.perf_counter() - began)
 
 
 def share(X: sp.csr_array, weight: Values, bias: float, dtype: Any, executor: Executor) -> Any:
-    """References to what all blocks read: examples, number of features, squared norms, weights."""
-    arrays = [Rows.of(X, dtype), np.int64(X.shape[1]), examples.squared_norms(X, bias), weight]
-    return [executor.put(array) for array in arrays]
+    """References to what all blocks read."""
+    return [executor.put(array) for array in _arrays(X, weight, bias, dtype)]
+
+
+def _arrays(X: sp.csr_array, weight: Values, bias: float, dtype: Any) -> list[Any]:
+    """Examples, number of features, squared norms, weights."""
+    return [Rows.of(X, dtype), np.int64(X.shape[1]), examples.squared_norms(X, bias), weight]
 
 
 def _tasks(
@@ -133,6 +138,7 @@ def _tasks(
     ]  # fmt: skip
 
 
+@task
 def solve_block(rows: Rows, n_features: Any, norms: Any, weight: Any, task: LogisticTask) -> Part:
     """Solve the classes of one block."""
     run = _LogisticRun(rows, int(n_features), norms, weight, task)
@@ -269,7 +275,9 @@ class _LogisticRun:
     def part(self) -> Part:
         self.answer[self.here] = self.W.T
         S = self.task.strength
-        return Part(self.answer, S * self.objective, S * self.dual, self.rounds)
+        return Part(
+            self.answer, S * self.objective, S * self.dual, self.rounds.n, self.rounds.trace
+        )
 
 
 class _Losses:

@@ -30,7 +30,7 @@ from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
-from linnaeus.solvers.numerics.rounds import Rounds
+from linnaeus.solvers.numerics.rounds import Kept, Rounds
 from linnaeus.solvers.numerics.row_parts import RowParts
 
 
@@ -93,10 +93,15 @@ def _solved(run: _MlrRun) -> Part:
     """Solve the whole problem: its classes cannot be separated."""
     task = run.task
     n_first = coordinate_ascent.FIRST_LOOK if task.start is None else 0
-    if not coordinate_ascent.ascend(run, run.t.size, n_first, task.seed):
+    kept = Kept(run.about, run.take, run.restore)
+    if not coordinate_ascent.ascend(run, run.t.size, n_first, task.seed, kept):
         run.finish()
     return Part(
-        np.ascontiguousarray(run.W.T), np.array([run.objective]), np.array([run.dual]), run.rounds
+        np.ascontiguousarray(run.W.T),
+        np.array([run.objective]),
+        np.array([run.dual]),
+        run.rounds.n,
+        run.rounds.trace,
     )
 
 
@@ -119,6 +124,19 @@ class _MlrRun:
         self.objective, self.dual = np.inf, -np.inf
         self.rounds = Rounds(task.max_iter, self.target)
         self.r, self.pi = self._prior() if task.start is None else self._warm()
+
+    @property
+    def about(self) -> Any:
+        """The problem as a plain value."""
+        return "mlr", self.rows, self.norms, self.weight, self.t, self.task
+
+    def take(self) -> Any:
+        """The state after an epoch."""
+        return self.W, self.r, self.pi, self.objective, self.dual
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.W, self.r, self.pi, self.objective, self.dual = found
 
     def _packed(self, given: Any) -> FloatArray:
         return coordinate_ascent.pack(given, self.task.bias, self.W.shape, self.W.dtype)
@@ -207,7 +225,7 @@ class _MlrRun:
             return
         found = newton.minimise(
             self, self.W, np.zeros_like(self.W) if self.M is None else self.M,
-            np.array([self.dual]), tol=self.target, max_passes=self.rounds.left,
+            np.array([self.dual]), tol=self.target, max_passes=self.rounds.left, about=self.about,
         )  # fmt: skip
         self.W = found.W
         self.rounds.n += found.n_passes

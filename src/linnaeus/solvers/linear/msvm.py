@@ -137,7 +137,10 @@ class _Descent:
     def run(self) -> None:
         """Full and short passes in turn, until the gap is at most `tol` times the objective."""
         live, rounds = np.flatnonzero(_movable(self.problem)), self.rounds
-        if self.lists.size[live].any() and self._certify():  # a start may be all that is needed
+        about = ["msvm", self.problem, self.lists, self.W.shape, self.rng.bit_generator.state]
+        if not rounds.keep(about, self.take, self.restore) and (
+            self.lists.size[live].any() and self._certify()  # a start may be all that is needed
+        ):
             return
         while rounds.go_on() and live.size:
             self._pass(fast.full_pass, live)
@@ -158,8 +161,19 @@ class _Descent:
                 self._pass(fast.short_pass, live[self.lists.size[live] > 0])
                 if self.sums[1] <= FALL * gap:
                     break
+            rounds.save()
         if not self._certify() and LAST * self.spent > self.budget:
             self._polish()
+
+    def take(self) -> Any:
+        """The state between two full passes."""
+        own = self.spent, self.stalled, self.least, self.rng.bit_generator.state
+        return self.W, self.lists, self.sums, own
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.W, self.lists, self.sums, own = found
+        self.spent, self.stalled, self.least, self.rng.bit_generator.state = own
 
     def _polish(self) -> None:
         """Let the interior point method finish, from its own start."""

@@ -27,12 +27,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Blocks, Executor, task
+from linnaeus.execution.memory import Plan
 from linnaeus.solvers.linear import svm_duals, svm_newton
 from linnaeus.solvers.linear import svm_fast as fast
 from linnaeus.solvers.linear.svm_lanes import (
     CACHED,
     by_frequency,
+    cheapest,
     class_rows,
     listed,
     squared_lengths,
@@ -58,6 +60,10 @@ FIRST_EPOCHS = 2  # before a class looks who else matters now; later as many as 
 FALL = 0.005  # how far the gap can fall in a round
 ENOUGH = 0.4  # of the tolerance: the measured gap at which a class stops
 UNSURE = 6e-4  # the least gap to aim at with lists that no sweep has made
+DROPPED = 0.1  # of the gap that is left: what weights add to it that are dropped, each by itself
+MATTER = 1000  # examples that matter to a class of a large problem, for plans
+FILLED = 5000  # weights that it keeps, likewise
+NOTHING = 1e-6  # of the largest weight of a class: what rounding leaves
 
 
 class SvmOptions(NamedTuple):
@@ -70,6 +76,7 @@ class SvmOptions(NamedTuple):
     seed: int
     prune: float
     keep_duals: bool
+    sparse: bool = False  # drop what the certificate has room for
 
 
 class SvmTask(NamedTuple):
@@ -86,11 +93,11 @@ class SvmTask(NamedTuple):
 class SvmBlock(NamedTuple):
     """The answer for one block."""
 
-    coef: Any  # (d, lanes) array, or (lanes, d) csr_array when pruned; None once collected
+    coef: Any  # (d, lanes) array, or (lanes, d) csr_array if sparse; None once collected
     w_bias: FloatArray  # (lanes,)
     objective: npt.NDArray[np.float64]  # (lanes,)
     dual: npt.NDArray[np.float64]
-    duals: sp.csr_array | None
+    duals: sp.csc_array | None
     n_iter: int
     n_visits: int
     pruned: float  # by how much pruning raised the objective
@@ -115,6 +122,8 @@ def solve(
     seed: int = 0,
     prune: float = 0.0,
     keep_duals: bool = False,
+    sparse: bool = False,
+    sink: Any = None,
     executor: Executor | None = None,
 ) -> tuple[Solution, list[SvmBlock]]:
     """Solve for every column of the 0/1 matrix Y.
@@ -125,12 +134,14 @@ def solve(
     class_weight : (2, n_classes), factors of the cost of negatives and of positives
     start : (n, n_classes), signed `dual_variables` of an earlier solve
     prune : weights below this are dropped at the end; `coef` is then sparse
+    sparse : weights are dropped as long as the gap stays within `tol`; `coef` is then sparse
+    sink : has `append(rows)` for sparse weights, block after block; `coef` is then None
     """
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     if start is not None:
         start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
     options = SvmOptions(
-        loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals
+        loss == "squared_hinge", float(bias), tol, max_iter, seed, prune, keep_duals, sparse
     )
     old = None
     if Y.shape[1] > 2 * LANES and X.shape[1] * LANES * np.dtype(dtype).itemsize > CACHED:
@@ -140,9 +151,32 @@ def solve(
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
     solved = over_blocks(solve_block, shared, tasks, executor)
-    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype, old)
+    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype, old, sink)
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
     return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
+
+
+def plan(
+    X: sp.csr_array, Y: sp.csr_array, dtype: Any, limit: int, sparse: bool, keep_duals: bool
+) -> Plan:
+    """The memory that `solve` takes; weights are on disk if need be, and duals then not kept.
+
+    sparse : whether weights are pruned anyway
+    keep_duals : whether dual variables are kept in any case
+    """
+    (n, d), K, size = X.shape, Y.shape[1], np.dtype(dtype).itemsize
+    given = X.nnz * (X.data.itemsize + X.indices.itemsize) + n * X.indptr.itemsize
+    renamed = X.nnz * (2 * size + 8) + 16 * n  # numbered anew, as rows, and what that takes
+    duals = 3 * (size + 4) * min(MATTER * K, n * K)  # of the blocks, as one matrix, and by rows
+    fixed = {"examples": given + renamed, "labels": 24.0 * Y.nnz + 8.0 * (n + K)}
+    kept = fixed | {"dual variables": float(duals)}
+    lanes = min(LANES, K)
+    worker = lanes * (n * (3 * size + 12) + d * (4 * size + 8)) + 0.0
+    weights = K * min(d, FILLED) * (size + 4) if sparse else K * d * size
+    whole = Plan(limit, kept | {"weights": float(weights)}, worker)
+    if whole.needed <= limit:
+        return whole
+    return Plan(limit, kept if keep_duals else fixed, worker, on_disk=True)
 
 
 def dual_variables(
@@ -155,23 +189,33 @@ def dual_variables(
 
 
 def _collect(
-    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any, old: Any = None
-) -> tuple[Any, list[SvmBlock]]:
+    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any, old: Any = None,
+    sink: Any = None,
+) -> tuple[Any, list[SvmBlock]]:  # fmt: skip
     """The weights of all blocks in one piece, each block's own being let go at once.
 
     old : the number of each feature; None for as they are
     """
-    parts, blocks, at = [], [], 0
+    parts: list[Any] = []
+    blocks, at = [], 0
     coef, new = None, None if old is None else np.argsort(old)
     for block in solved:
         if sp.issparse(block.coef):
-            parts.append(block.coef if new is None else block.coef[:, new])
+            rows = block.coef if old is None else _renamed(block.coef, old)
+            (parts if sink is None else sink).append(rows)
         else:
             coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
             class_rows(block.coef, coef[at : at + block.w_bias.size], new)
         at += block.w_bias.size
         blocks.append(block._replace(coef=None))
-    return (coef if coef is not None else sp.csr_array(sp.vstack(parts))), blocks
+    return (coef if coef is not None or not parts else sp.csr_array(sp.vstack(parts))), blocks
+
+
+def _renamed(rows: sp.csr_array, old: Any) -> sp.csr_array:
+    """Rows with the old numbers of their features."""
+    found = sp.csr_array((rows.data, old[rows.indices], rows.indptr), shape=rows.shape)
+    found.sort_indices()
+    return found
 
 
 def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list[Any]:
@@ -183,19 +227,21 @@ def shared_arrays(X: sp.csr_array, weight: Any, bias: float, dtype: Any) -> list
 def _tasks(
     Y: sp.csr_array, C: float, strength: Any, mean: Any, class_weight: Any, start: Any,
     dtype: Any, options: SvmOptions,
-) -> list[SvmTask]:  # fmt: skip
+) -> Blocks:  # fmt: skip
+    """The blocks of classes, each made when its turn comes."""
     K = Y.shape[1]
     cost = np.broadcast_to(C / np.broadcast_to(np.asarray(strength, float), K), (2, K))
     cost = cost if class_weight is None else cost * class_weight
     columns, given = sp.csc_array(Y), None if start is None else sp.csc_array(start / strength)
-    tasks = []
-    for number, k in enumerate(range(0, K, LANES)):
-        here = slice(k, min(k + LANES, K))
+
+    def block(number: int) -> SvmTask:
+        here = slice(number * LANES, min((number + 1) * LANES, K))
         positives, own = columns[:, here], np.ascontiguousarray(cost[:, here], dtype=dtype)
         prior = None if mean is None else np.ascontiguousarray(mean[here], dtype=dtype)
         duals = None if given is None else sp.csr_array(given[:, here])
-        tasks.append(SvmTask(number, sp.csr_array(positives), own, prior, duals, options))
-    return tasks
+        return SvmTask(number, sp.csr_array(positives), own, prior, duals, options)
+
+    return Blocks(-(-K // LANES), block)
 
 
 def _joined(coef: Any, blocks: list[SvmBlock], S: Any, bias: float, seconds: float) -> Solution:
@@ -210,6 +256,7 @@ def _joined(coef: Any, blocks: list[SvmBlock], S: Any, bias: float, seconds: flo
     )
 
 
+@task
 def solve_block(rows: Rows, norm2: Any, row_cost: Any, n_features: Any, task: SvmTask) -> SvmBlock:
     """Solve the classes of one block (unit strength: costs are divided by S)."""
     run = SvmRun(rows, norm2, row_cost, int(n_features), task)
@@ -261,6 +308,8 @@ class SvmRun:
         self.objective, self.gap = np.full(lanes, np.inf), np.full(lanes, np.inf)
         self.away2, self.along = np.zeros(lanes), np.zeros(lanes)
         self.n_visits = np.zeros(lanes, dtype=np.int64)
+        self.dropped2 = np.zeros(lanes)  # ||w' - w||^2 of weights that are left out for good
+        self.duals: Any = None  # the last ones, (n, lanes) csc
         self.rounds = Rounds(task.options.max_iter, task.options.tol)
 
     def warm_up(self) -> None:
@@ -283,7 +332,7 @@ class SvmRun:
         stuck, best, before = 0, -np.inf, np.inf
         for n_rounds in self.rounds:
             self.descend(min(INNER_EPOCHS << n_rounds, MOST_EPOCHS))
-            self.sweep()
+            self.certify()
             dual = float((self.objective - self.gap).sum())
             stuck = 0 if dual > best + rise * abs(dual) else stuck + 1
             best = max(best, dual)
@@ -299,9 +348,12 @@ class SvmRun:
         keep = self.options.keep_duals
         return SvmBlock(
             coef, self.w_bias, self.objective, self.objective - self.gap,
-            sp.csr_array(self.alpha) if keep else None,
+            self._kept_duals() if keep else None,
             self.rounds.n, int(self.n_visits.sum()), rise, self.rounds.trace,
         )  # fmt: skip
+
+    def _kept_duals(self) -> sp.csc_array:
+        return sp.csc_array(self.alpha) if self.duals is None else self.duals
 
     def _worth_polishing(self, factor: float) -> bool:
         """Whether second-order steps cost less than so many times the work done so far."""
@@ -324,6 +376,7 @@ class SvmRun:
             if done.primal - done.dual < self.gap[b]:  # not if it is NaN
                 self.W[:, b], self.w_bias[b], self.alpha[:, b] = done.w[:-1], done.w[-1], done.alpha
                 self.objective[b], self.gap[b] = done.primal, done.primal - done.dual
+        self.duals = None
         self._note()
 
     def epoch(self, order: Any) -> None:
@@ -338,7 +391,7 @@ class SvmRun:
             self.machines, self.W, self.w_bias, self.alpha, np.ones(1, self.W.dtype), loss,
             self.gap, self.needed, self.kept,
         )  # fmt: skip
-        self.gap = np.maximum(self.gap, 0.0)  # what rounding left
+        self.gap = np.maximum(self.gap, 0.0) + 0.5 * self.dropped2  # no less than rounding left
         self.measure()
         self.objective = 0.5 * self.away2 + loss[0]
         self._note()
@@ -407,6 +460,8 @@ class SvmRun:
     def _coef(self) -> tuple[Any, float]:
         """The weights; if asked pruned and one class a row, with the rise of the objective."""
         limit = self.options.prune
+        if self.options.sparse:
+            return self._kept(), 0.0
         if limit <= 0:
             return self.W, 0.0
         before = self.objective.copy(), self.gap.copy()
@@ -416,3 +471,41 @@ class SvmRun:
         rise = float(self.objective.sum() - before[0].sum())
         self.objective, self.gap = before
         return sp.csr_array(self.W.T), rise
+
+    def _kept(self) -> sp.csr_array:
+        """The weights that are more than rounding, one class a row."""
+        rows = class_rows(self.W, self.WT)
+        largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+        rows[np.abs(rows) <= NOTHING * largest] = 0
+        return sp.csr_array(rows)
+
+    def certify(self) -> None:
+        """A sweep; for sparse weights of those without the smallest, where these will do.
+
+        With w' in place of w = V the gap is what the sweep finds plus ||w' - V||^2 / 2.
+        """
+        if not self.options.sparse:
+            self.sweep()
+            return
+        self.duals = sp.csc_array(self.alpha)
+        for b in range(self.gap.size):
+            small = self._unneeded(b)
+            self.dropped2[b] = np.square(self.WT[b, small], dtype=np.float64).sum()
+            self.W[small, b] = 0
+        self.sweep()
+        if not self.rounds.done:
+            self.dropped2[:] = 0
+            self.W[:] = self.WT.T
+            self.sweep()
+
+    def _unneeded(self, b: int) -> npt.NDArray[np.bool_]:
+        """The weights of a class for which its gap is likely to have room."""
+        here = slice(*self.duals.indptr[b : b + 2].tolist())
+        a, rows, w = self.duals.data[here].astype(np.float64), self.duals.indices[here], self.WT[b]
+        u = np.where(self.sign[rows, b] > 0, *self.task.cost[::-1, b]) * self.row_cost[rows]
+        value = a.sum() - 0.5 * (float(w @ w) + float(self.w_bias[b]) ** 2)
+        if self.options.squared:
+            value -= float((a * a / (4 * u)).sum())
+        impact = np.empty_like(w)
+        fast.impacts(*self.rows, rows, (2 * u).astype(w.dtype), w, impact)
+        return cheapest(impact, 2 * DROPPED * (1 - ENOUGH) * self.options.tol * max(value, 0.0))

@@ -64,6 +64,23 @@ def _products(ix, xs, W, z):
 
 
 @loop
+def impacts(indptr, indices, data, rows, cost, w, out):
+    """Write twice what the objective rises by without a weight, others being kept: w^2 (1 + h).
+
+    rows, cost : the examples that matter, and 2 C of each; h is the curvature of their losses
+    out : (d,), of all features
+    """
+    for j in range(out.size):
+        out[j] = 1.0 if w[j] != 0 else 0.0
+    for r in range(rows.size):
+        i, c = rows[r], cost[r]
+        for p in range(indptr[i], indptr[i + 1]):
+            out[indices[p]] += c * data[p] * data[p]
+    for j in range(out.size):
+        out[j] *= w[j] * w[j]
+
+
+@loop
 def sweep(machines, W, w_bias, alpha, stretch, loss, gap, needed, kept):
     """Score every example in every lane: the loss and the gap of each lane, and who matters.
 

@@ -53,6 +53,13 @@ def squared_lengths(W: FloatArray, w_bias: FloatArray) -> npt.NDArray[np.float64
     return np.asarray(parts.sum(axis=0, dtype=np.float64))
 
 
+def cheapest(impact: FloatArray, most: float) -> npt.NDArray[np.bool_]:
+    """Which entries can be left out, the smallest first, while they add up to at most so much."""
+    sizes = np.sort(impact[impact > 0])
+    n = int(np.searchsorted(np.cumsum(sizes, dtype=np.float64), most, side="right"))
+    return impact <= (sizes[n - 1] if n else 0.0)
+
+
 def listed(needed: npt.NDArray[np.bool_]) -> tuple[Any, npt.NDArray[np.int32]]:
     """The rows that each lane needs, ascending: starts of the lists, and the rows."""
     lanes = needed.shape[1]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, task
 from linnaeus.losses import zero_one
 from linnaeus.solvers.linear import svm, topdown_fast
 from linnaeus.solvers.numerics.examples import (
@@ -102,6 +102,7 @@ def _tasks(problems: Sequence[LocalProblem]) -> list[list[LocalProblem]]:
     return tasks
 
 
+@task
 def solve_task(
     X: Rows, n_features: Any, norm2: Any, weight: Any, options: LocalOptions,
     task: list[LocalProblem],

@@ -46,9 +46,9 @@ class Scores:
             raise UserError("Give either X (linear kernel) or K (kernel matrix), not both.")
         self.X, self.K = X, K
         self.n = X.shape[0] if X is not None else len(K)
+        self.W = np.zeros((0 if X is None else X.shape[1], n_blocks))
         if X is not None:
             self.rows = Rows.of(X, np.float64)
-            self.W = np.zeros((X.shape[1], n_blocks))
             self.norm = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
         else:
             self.norm = np.diagonal(K).astype(np.float64)
@@ -104,6 +104,16 @@ def solve(
     state, space = _start(graph, truth, cost, optimizer), _space(graph, oracle)
     rng, rounds = np.random.default_rng(seed), Rounds(max_iter, tol)
     enough = 0.0  # until the first certificate
+
+    def take() -> Any:
+        return state, scores.W, enough, rng.bit_generator.state
+
+    def restore(found: Any) -> None:
+        nonlocal state, enough
+        state, scores.W, enough, rng.bit_generator.state = found
+
+    about = "graph", problem, graph.start, state, X, K, inner, seed
+    rounds.keep(about, take, restore)
     for _ in rounds:
         for turn in range(SWEEPS):
             order = rng.permutation(scores.n) if turn % 2 == 0 else _draw(state.gaps, rng)

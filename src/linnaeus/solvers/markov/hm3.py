@@ -108,6 +108,7 @@ def solve(
     ascent = (_Kernel if precomputed else _Linear)(problem, model, seed, executor)
     ascent.sweeps = SWEEPS if freq is None else 1
     rounds = Rounds(max_iter, tol)
+    rounds.keep(["hm3", *ascent.about(), optimizer, freq, seed], ascent.take, ascent.restore)
     for n in rounds:
         _ROUNDS[optimizer](ascent, freq or STEPS, tol, n == 1)
         if n % FRESH == 0:
@@ -158,6 +159,26 @@ class _Ascent:
         """Scratch of one worker, the scores of an example in the type of the weights last."""
         k, width = self.Y.shape[1], self.Z.shape[1]
         return _work(k, self.model.below.size, width), np.zeros(width, self.dtype)
+
+    def about(self) -> tuple[Any, ...]:
+        """The problem as plain values."""
+        return self.data.plain(), self.Y, self.cost, self.model
+
+    def take(self) -> Any:
+        """The state between two rounds, in which the weights are those of Z."""
+        measured = self.slacks, self.gaps, self.exact, self.objective, self.dual
+        own = self.best, self.ratio, self.spent, self.rng.bit_generator.state
+        return self.Z, self.columns(), measured, own
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.Z[:], self.columns()[:], measured, own = found
+        self.slacks, self.gaps, self.exact, self.objective, self.dual = measured
+        self.best, self.ratio, self.spent, self.rng.bit_generator.state = own
+
+    def columns(self) -> npt.NDArray[Any]:
+        """What scores are made of."""
+        raise UserError("This is only a base. Use a kernel matrix or a feature matrix.")
 
     def expand(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Columns to blocks: (rows, 4 n_edges) in the order (edge, code)."""
@@ -255,6 +276,9 @@ class _Linear(_Ascent):
         self.V = np.zeros((self.data.matrix.shape[1], self.Z.shape[1]), dtype=self.dtype)
         self.over = RowParts(self.rows, self.V.shape, self.executor)
 
+    def columns(self) -> npt.NDArray[Any]:
+        return self.V
+
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         self.dual += fast.linear_pass(
             order, limits, enough, self.model, self.rows, self.examples, self.V, self.gaps,
@@ -287,6 +311,9 @@ class _Kernel(_Ascent):
         super().__init__(*start)
         self.K = self.data.matrix
         self.N = self.Z.astype(self.dtype)
+
+    def columns(self) -> npt.NDArray[Any]:
+        return self.N
 
     def visit(self, order: Numbers, limits: Numbers, enough: float) -> None:
         for part in _blocks(order.size):

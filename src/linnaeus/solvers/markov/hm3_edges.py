@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Blocks, Executor, task
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
 from linnaeus.solvers.markov.hm3_interior import Labelings, Machine
@@ -35,7 +35,7 @@ from linnaeus.solvers.markov.hm3_rows import (
     run,
 )
 from linnaeus.solvers.numerics.examples import over_blocks
-from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
+from linnaeus.solvers.numerics.rounds import Record, Rounds, joined_traces
 
 
 class EdgeOptions(NamedTuple):
@@ -74,15 +74,14 @@ def solve(
     taxonomy, y, cost, data = problem
     tables = edge_losses(taxonomy, y, loss, root_edges, share)
     truth, n_edges = edge_codes(y, edges), edges.child.size
-    blocks = local or [None] * n_edges
     options = EdgeOptions(tol / 2, max_iter, seed)
 
-    def solve_one(e: int) -> tuple[Values, Certificate, Rounds]:
-        block, first = blocks[e], 2 if edges.parent[e] < 0 else 0
+    def block(e: int) -> EdgeBlock:
+        first = 2 if edges.parent[e] < 0 else 0
         machine = EdgeMachine(np.ascontiguousarray(tables[:, e]), truth[:, e].copy(), first, cost)
-        return solve_edge(data if block is None else data.beside(block), machine, options)
+        return EdgeBlock(machine, local[e] if local else None, options)
 
-    found = list(over_blocks(solve_one, (), range(n_edges), executor))
+    found = list(over_blocks(_solved, (data.plain(),), Blocks(n_edges, block), executor))
     return _together(found, data)
 
 
@@ -93,6 +92,26 @@ class EdgeMachine(NamedTuple):
     truth: npt.NDArray[np.int8]  # (n,) codes
     first: int  # the first code that exists
     cost: Values  # (n,)
+
+
+class EdgeBlock(NamedTuple):
+    """An edge, with features of its own or None, and how it is solved."""
+
+    machine: EdgeMachine
+    local: Any  # (n, d_e)
+    options: EdgeOptions
+
+
+Found = tuple[Values, Certificate, int, list[Record]]  # nu (n, 4), and rounds with their trace
+
+
+@task
+def _solved(data: Source, block: EdgeBlock) -> Found:
+    """One edge."""
+    data = data._replace(dtype=np.dtype(data.dtype))
+    data = data if block.local is None else data.beside(block.local)
+    N, at, rounds = solve_edge(data, block.machine, block.options)
+    return N, at, rounds.n, rounds.trace
 
 
 def solve_edge(
@@ -131,12 +150,12 @@ def solve_edge(
     return np.asarray(full - mu if N is None else N, dtype=np.float64), at, rounds
 
 
-def _together(found: list[tuple[Values, Certificate, Rounds]], data: Source) -> Fitted:
+def _together(found: list[Found], data: Source) -> Fitted:
     """All edges as one solution; an edge that is done keeps its last values in the trace."""
-    multipliers, certificates, rounds = zip(*found, strict=True)
+    multipliers, certificates, counts, traces = zip(*found, strict=True)
     N = np.hstack(multipliers).astype(data.dtype)
     objective, dual, slack, gaps = (sum(part) for part in zip(*certificates, strict=True))
     return Fitted(
         N, data.weights(N) if data.linear else None, slack, gaps, objective, dual,
-        max(r.n for r in rounds), joined_traces([r.trace for r in rounds]),
+        max(counts), joined_traces(traces),
     )  # fmt: skip

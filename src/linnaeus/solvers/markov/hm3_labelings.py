@@ -44,6 +44,7 @@ from linnaeus.solvers.markov.hm3_rows import (
 )
 from linnaeus.solvers.markov.labelings_fast import Pool, multipliers
 from linnaeus.solvers.numerics.examples import Rows
+from linnaeus.solvers.numerics.rounds import Kept
 
 STEPS = 10  # of a visit
 
@@ -104,6 +105,14 @@ class Learner:
         self.v = np.zeros(n_additive)
         self.work = _work(n_edges, k, n_additive)
 
+    def take(self) -> Any:
+        """The state between two rounds."""
+        return self.pool, self.W, self.v
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.pool, self.W, self.v = found
+
     def multipliers(self) -> Values:
         """nu, (n, 4 n_edges)."""
         model = self.task.model
@@ -143,9 +152,11 @@ class Learner:
 def learn(task: LabelingsTask, *, tol: float, max_iter: int, seed: int) -> tuple[Fitted, Values]:
     """The solution, with the weights of X or None, and the weights v of additive features."""
     learner = Learner(task)
+    about = "labelings", task.data.plain(), task.model, task.phi
     at, rounds, N = run(
-        learner.certificate, learner.visit, task.finish, tol=tol, max_iter=max_iter, seed=seed
-    )
+        learner.certificate, learner.visit, task.finish, tol=tol, max_iter=max_iter, seed=seed,
+        kept=Kept(about, learner.take, learner.restore),
+    )  # fmt: skip
     N = (learner.multipliers() if N is None else N).astype(task.data.dtype)
     W = task.data.weights(N) if task.data.linear else None
     return Fitted.of(N, W, at, rounds), learner.v

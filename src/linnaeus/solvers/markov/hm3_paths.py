@@ -29,6 +29,7 @@ from linnaeus.losses import SCALINGS, node_coefficients
 from linnaeus.solvers.markov.hm3_interior import Labelings, Machine
 from linnaeus.solvers.markov.hm3_paths_fast import PathsWork, certify, visits
 from linnaeus.solvers.markov.hm3_rows import Certificate, Finish, Fitted, Values, prepare, run
+from linnaeus.solvers.numerics.rounds import Kept
 from linnaeus.taxonomy import Taxonomy
 
 STEPS = 10  # of a visit
@@ -82,7 +83,13 @@ def solve(
         return Machine(X, cost[rows], own, np.eye(len(up)), first, search)
 
     finish = Finish(data, cost, np.eye(len(up)), machine)
-    at, rounds, N = run(certificate, visit, finish, tol=tol, max_iter=max_iter, seed=seed)
+
+    def restore(found: Any) -> None:
+        mu[...], W[...] = found
+
+    kept = Kept(("paths", data.plain(), a, up, z, cost), lambda: (mu, W), restore)
+    options: Any = {"tol": tol, "max_iter": max_iter, "seed": seed, "kept": kept}
+    at, rounds, N = run(certificate, visit, finish, **options)
     N = (full - mu if N is None else N).astype(data.dtype)
     return Fitted.of(N, data.weights(N) if data.linear else None, at, rounds)
 

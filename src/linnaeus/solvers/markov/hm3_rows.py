@@ -30,7 +30,7 @@ from linnaeus.solvers.markov import hm3_interior
 from linnaeus.solvers.markov.hm3_interior import Machine, Optimum
 from linnaeus.solvers.numerics.examples import Rows, example_weights, squared_norms
 from linnaeus.solvers.numerics.interior import coordinates, kernel_coordinates
-from linnaeus.solvers.numerics.rounds import Record, Rounds
+from linnaeus.solvers.numerics.rounds import Kept, Record, Rounds
 from linnaeus.solvers.numerics.scores_fast import Inputs
 from linnaeus.taxonomy import Taxonomy
 
@@ -52,6 +52,10 @@ class Source(NamedTuple):
     matrix: Any  # X or K
     linear: bool
     dtype: Any
+
+    def plain(self) -> Source:
+        """The same with the name of the type, as tasks and checkpoints take it."""
+        return self._replace(dtype=np.dtype(self.dtype).name)
 
     def beside(self, block: sp.csr_array) -> Source:
         """Linear examples with further features."""
@@ -147,11 +151,14 @@ def edge_codes(y: npt.NDArray[np.int8], edges: Edges) -> npt.NDArray[np.int8]:
 def run(
     certify: Callable[[], Certificate], visit: Callable[[npt.NDArray[np.int64]], None],
     finish: Finish | None = None, *, tol: float, max_iter: int, seed: int,
+    kept: Kept | None = None,
 ) -> tuple[Certificate, Rounds, Array | None]:  # fmt: skip
     """Certify and visit: in random order, until the gap is at most tol |objective|.
 
     After a first visit to all, examples whose gap is too small to matter wait for the next
     certificate. Where visits have taken as long as `finish` would, that is tried, once.
+
+    kept : the state of who visits, for a fit with a checkpoint
 
     Returns
     -------
@@ -162,8 +169,20 @@ def run(
             f"tol={tol}, max_iter={max_iter}: use positive numbers, such as 1e-3, 1000."
         )
     rng, rounds, at = np.random.default_rng(seed), Rounds(max_iter, tol), certify()
-    rounds.note(at.objective, at.gap)
     spent = 0.0
+
+    state = kept or Kept(None, lambda: None, lambda found: None)
+
+    def restore(found: Any) -> None:
+        nonlocal at, spent
+        at, spent, rng.bit_generator.state, rest = found
+        state.restore(rest)
+
+    def take() -> Any:
+        return at, spent, rng.bit_generator.state, state.take()
+
+    if kept is None or not rounds.keep(["visits", kept.about, seed], take, restore):
+        rounds.note(at.objective, at.gap)
     for _ in rounds:
         busy = np.flatnonzero(at.gaps > 0.5 * rounds.target / at.gaps.size)
         visit(rng.permutation(at.gaps.size))

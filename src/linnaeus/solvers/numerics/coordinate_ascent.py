@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.solvers.numerics.examples import FloatArray, Solution
-from linnaeus.solvers.numerics.rounds import Rounds, joined_traces
+from linnaeus.solvers.numerics.rounds import Kept, Record, Rounds, joined_traces
 
 Values = npt.NDArray[np.float64]
 
@@ -30,7 +30,8 @@ class Part(NamedTuple):
     W: FloatArray  # (classes, n_features + 1), the constant feature last
     objective: Values  # (classes,), or (1,) for a joint problem
     dual: Values  # likewise
-    rounds: Rounds
+    n_passes: int
+    trace: list[Record]
 
 
 class Ascent(Protocol):
@@ -48,18 +49,33 @@ class Ascent(Protocol):
         """Leave out what has converged, if that pays."""
 
 
-def ascend(run: Ascent, n_rows: int, n_first: int, seed: int) -> bool:
+def ascend(
+    run: Ascent, n_rows: int, n_first: int, seed: int, kept: Kept | None = None
+) -> bool:  # fmt: skip
     """Epochs until the gap is small enough (true), or falls too slowly (false).
 
     n_first : epochs before the first look
+    kept : the state of the run after an epoch, for a fit with a checkpoint
     """
     rng, rounds = np.random.default_rng(seed), run.rounds
     history: list[tuple[int, float]] = []
     n = min(n_first, rounds.limit)
+    if kept is not None:
+
+        def take() -> Any:
+            return rng.bit_generator.state, history, n, kept.take()
+
+        def restore(found: Any) -> None:
+            nonlocal history, n
+            rng.bit_generator.state, history, n, state = found
+            kept.restore(state)
+
+        rounds.keep(["ascent", kept.about, n_rows, n_first, seed], take, restore)
     while True:
-        for _ in range(n):
+        while n > 0:
             run.sweep(rng.permutation(n_rows))
-        rounds.n += n
+            n, rounds.n = n - 1, rounds.n + 1
+            rounds.save()
         run.look()
         if rounds.done:
             return True
@@ -185,6 +201,6 @@ def joined(parts: list[Part], bias: float, seconds: float) -> Solution:
         bias * np.concatenate([part.W[:, -1] for part in parts]),
         np.concatenate([part.objective for part in parts]),
         np.concatenate([part.dual for part in parts]),
-        max(part.rounds.n for part in parts),
-        joined_traces([part.rounds.trace for part in parts], seconds),
+        max(part.n_passes for part in parts),
+        joined_traces([part.trace for part in parts], seconds),
     )

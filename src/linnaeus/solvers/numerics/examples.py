@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor
+from linnaeus.execution import CHECKPOINT, Executor
+from linnaeus.execution.keeping import map_kept
 from linnaeus.solvers.numerics.rounds import relative
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.int32]
+BLOCK = 1 << 20  # numbers that are squared at a time
 
 
 class Rows(NamedTuple):
@@ -42,7 +45,11 @@ def over_blocks(
     """``function(*arrays, block)`` for every block, in order: one block here, several side by side.
 
     executor : where several run; None for this thread
+    What a task gives is kept where the fit has a checkpoint.
     """
+    checkpoint = CHECKPOINT.get()
+    if checkpoint is not None and getattr(function, "is_task", False):
+        return map_kept(checkpoint, executor, function, arrays, blocks)
     if executor is None or len(blocks) == 1:
         return (function(*arrays, block) for block in blocks)
     return executor.map(function, [executor.put(array) for array in arrays], blocks)
@@ -76,9 +83,14 @@ def weighted_examples(
 
 
 def squared_norms(X: sp.csr_array, bias: float) -> npt.NDArray[np.float64]:
-    """||x||^2 of every row, the constant feature included."""
-    square = sp.csr_array((np.square(X.data), X.indices, X.indptr), shape=X.shape)
-    return np.asarray(square.sum(axis=1), dtype=np.float64).ravel() + bias**2
+    """||x||^2 of every row, the constant feature included; some rows at a time."""
+    cuts = np.searchsorted(X.indptr, np.arange(BLOCK, X.nnz, BLOCK))
+    out = np.empty(X.shape[0])
+    for i, j in pairwise(np.unique([0, *cuts, X.shape[0]]).tolist()):
+        part = slice(X.indptr[i], X.indptr[j])
+        arrays = np.square(X.data[part]), X.indices[part], X.indptr[i : j + 1] - X.indptr[i]
+        out[i:j] = sp.csr_array(arrays, shape=(j - i, X.shape[1])).sum(axis=1)
+    return out + bias**2
 
 
 def unit_scale(largest: float, what: str) -> float:

@@ -91,6 +91,14 @@ class StepSize:
         self.log_step = self.log_mean = math.log(step)
         self.error, self.count = 0.0, 0
 
+    def take(self) -> Any:
+        """What was learned, as a plain value."""
+        return self.centre, self.log_step, self.log_mean, self.error, self.count
+
+    def restore(self, found: Any) -> None:
+        """Take that up."""
+        self.centre, self.log_step, self.log_mean, self.error, self.count = found
+
     def learn(self, acceptance: float) -> None:
         self.count += 1
         t = self.count

@@ -18,7 +18,7 @@ logistic losses this bound is a duality gap (docs/maths/logistic.md).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -99,30 +99,39 @@ class Minimum(NamedTuple):
 
 def minimise(
     problem: SmoothProblem, W: FloatArray, other: FloatArray | None, bound: Values, *, tol: float,
-    max_passes: int,
+    max_passes: int, about: Any = None,
 ) -> Minimum:  # fmt: skip
     """Search until every value is at most `tol` times itself above the best lower bound.
 
     W, other : where to start; every problem takes the better of the two, if there is another
     bound : (m,) lower bounds known before, or -inf
+    about : the problem as a plain value; then the state is kept where the fit has a checkpoint
     """
     with np.errstate(over="ignore", invalid="ignore"):  # of huge features; the gap stays open
-        return _minimised(problem, W, other, bound, tol, max_passes)
+        return _minimised(problem, W, other, bound, tol, max_passes, about)
 
 
 def _minimised(
     problem: SmoothProblem, W: FloatArray, other: FloatArray | None, bound: Values, tol: float,
-    max_passes: int,
+    max_passes: int, about: Any,
 ) -> Minimum:  # fmt: skip
+    rounds, begun = Rounds(max_passes), ("newton", about, W, other, bound, tol)
     elsewhere = np.inf if other is None else problem.evaluate(other)[0]
     value, g = problem.evaluate(W)
-    rounds = Rounds(max_passes)
     rounds.n = 2
     if other is not None and (elsewhere < value).any():
         W = np.where(elsewhere < value, other, W)
         value, g = problem.evaluate(W)
         rounds.n += 1
     open_ = np.ones(value.size, dtype=bool)  # problems that still move
+
+    def restore(found: Any) -> None:
+        nonlocal W, bound, open_, value, g
+        W, bound, open_ = found
+        value, g = problem.evaluate(W)  # which knows the curvature there again
+
+    if about is not None:
+        rounds.keep(begun, lambda: (W, bound, open_), restore)
     while True:
         squared = problem.dot(g, g)
         bound = np.maximum(bound, value - 0.5 * squared)
@@ -139,6 +148,7 @@ def _minimised(
         open_ &= slope < -np.finfo(W.dtype).eps * np.abs(value)  # more is lost in rounding
         W, value, g, n_evaluations = _step(problem, W, value, p, slope, open_)
         rounds.n += n_products + n_evaluations
+        rounds.save()
 
 
 def _direction(

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Scores of sparse rows: classes in lanes, or classes found through an inverted index."""
+"""Scores of sparse rows with dense weights, classes in lanes."""
 
 from __future__ import annotations
 
@@ -50,17 +50,3 @@ def score_lanes(indptr, places, data, W, bias, first, s, out):
             p += 1
         for k in range(s.size):
             out[i, first + k] = s[k] + bias[first + k]
-
-
-@loop
-def score_listed(indptr, places, data, starts, classes, weights, bias, s, start, stop, out):
-    """Write the scores of rows `start` to `stop`; of a feature only the classes that it lists."""
-    for i in range(start, stop):
-        for k in range(s.size):
-            s[k] = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            x = data[p]
-            for q in range(starts[places[p]], starts[places[p] + 1]):
-                s[classes[q]] += x * weights[q]
-        for k in range(s.size):
-            out[i, k] = s[k] + bias[k]

@@ -9,19 +9,37 @@ goes on until P - D <= tol max(floor, |P|), or for `max_iter` rounds. Where pass
 counted in place of rounds, `while rounds.go_on()` and `rounds.n += 1` do the same. A certificate of
 another kind is entered by `enter`, and says itself when it is `done`. Whoever watches the fit is
 told of every entry, and may end it after any round.
+
+Where the fit has a checkpoint, a solver that says what its state is goes on after a kill:
+
+    rounds.keep(["name", *what it starts from], take, restore)      before the first round
+
+`take()` gives a plain value between two rounds, `restore(value)` brings it back. Passes that are
+counted by hand call `rounds.save()` where the state is whole.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from linnaeus.execution import CHECKPOINT
+from linnaeus.execution.checkpoints import Saving
 from linnaeus.watching import FIT
 
 Record = dict[str, float]  # seconds, objective, gap; the gap is relative, (P - D) / |P|
+
+
+class Kept(NamedTuple):
+    """What a solver starts from, as a plain value, and its state: taken, and brought back."""
+
+    about: Any
+    take: Callable[[], Any]
+    restore: Callable[[Any], None]
 
 
 class Rounds:
@@ -39,11 +57,41 @@ class Rounds:
         self.n, self.done, self.gap, self.target = 0, False, math.inf, 0.0
         self.trace: list[Record] = []
         self.began, self.fit = time.perf_counter(), FIT.get()
+        self.saving: Saving | None = None
 
     def __iter__(self) -> Iterator[int]:
         while self.go_on():
+            self.save()
             self.n += 1
             yield self.n
+
+    def keep(
+        self, about: Sequence[Any], take: Callable[[], Any], restore: Callable[[Any], None]
+    ) -> bool:
+        """Keep the state of a solver where the fit has a checkpoint; whether one was restored.
+
+        about : plain values that say all that the solver starts from
+        """
+        checkpoint = CHECKPOINT.get()
+        if checkpoint is None:
+            return False
+        self.saving = Saving(checkpoint, [*about, self.limit, self.tol], take)
+        found = self.saving.found()
+        if found is None:
+            return False
+        (self.n, self.limit, self.tol, self.done, self.gap, self.target, seconds), trace, state = (
+            found
+        )
+        self.trace, self.began = list(trace), time.perf_counter() - seconds
+        restore(state)
+        return True
+
+    def save(self) -> None:
+        """Between two rounds: keep the state from time to time, and stop here if that is wished."""
+        if self.saving is not None and self.n > 0:
+            own = (self.n, self.limit, self.tol, self.done, self.gap, self.target,
+                   time.perf_counter() - self.began)  # fmt: skip
+            self.saving(own, self.trace)
 
     def go_on(self) -> bool:
         """Whether there is another round: it is not enough yet, and there may be more."""
@@ -52,8 +100,8 @@ class Rounds:
     @property
     def stopped(self) -> bool:
         """Whether the fit was interrupted: one round is made, so that there is an answer."""
-        if self.n == 0 or self.fit is None or not self.fit.asked:
-            return False
+        if self.n == 0 or self.fit is None or not self.fit.asked or self.saving is not None:
+            return False  # with a checkpoint it stops between two rounds
         self.fit.stopped = True
         return True
 

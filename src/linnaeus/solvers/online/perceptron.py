@@ -112,6 +112,20 @@ def run(
     order, room = problem.order, _log(problem.order.size)
     logs, rounds = list[Log](), Rounds(max_iter)
     count = n_steps = 0
+
+    def take() -> Any:
+        return W, _joined(logs), n_steps, None if rng is None else rng.bit_generator.state
+
+    def restore(found: Any) -> None:
+        nonlocal logs, n_steps
+        W[:], log, n_steps, state = found
+        logs = [log]
+        if rng is not None:
+            rng.bit_generator.state = state
+
+    if max_iter > 1:  # a single pass has no state between passes
+        about = "perceptron", problem, W, rule, shuffle, seed, n_before
+        rounds.keep(about, take, restore)
     for _ in rounds:
         count, loss = fast.epoch(
             order if rng is None else rng.permutation(order), RULES[rule], problem.inputs,
@@ -139,6 +153,16 @@ def minover(problem: OnlineProblem, *, margin: float = 0.0, max_iter: int = 20) 
     )  # fmt: skip
     fast.start_minover(order, labels, inputs.norm2, classes.scale, margins, work)
     logs, rounds, n_steps = [_log(0)], Rounds(max_iter), 0
+
+    def take() -> Any:
+        return margins, _joined(logs), n_steps
+
+    def restore(found: Any) -> None:
+        nonlocal margins, logs, n_steps
+        margins, log, n_steps = found
+        logs = [log]
+
+    rounds.keep(["minover", problem, margin], take, restore)
     for _ in rounds:
         room = _log(order.size)
         count, loss = fast.minover(

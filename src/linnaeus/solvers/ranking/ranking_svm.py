@@ -29,6 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import check_choice
+from linnaeus.execution import CHECKPOINT
 from linnaeus.losses import ClassLoss
 from linnaeus.solvers.numerics.rounds import Record, Rounds
 from linnaeus.solvers.ranking import ranking_svm_box_fast as box_fast
@@ -150,7 +151,7 @@ class Descent:
 
         When they have taken as long as the interior point method would, that one lends a hand.
         """
-        if self.lists.size.any():  # a start may be all that is needed
+        if not self.keep() and self.lists.size.any():  # a start may be all that is needed
             self.certify()
             if self.rounds.done:
                 return
@@ -174,10 +175,37 @@ class Descent:
                 self.short_pass()
                 if self.sums[fast.GAP] <= FALL * gap:
                     break
+            self.rounds.save()
         if not still:
             self.certify()
         if not self.rounds.done and (still or LAST * self.spent > self._polish_time()):
             self.polish()
+
+    def keep(self, *more: Any) -> bool:
+        """Keep the state where the fit has a checkpoint; whether there was one to go on from.
+
+        more : what the passes depend on besides
+        """
+        if CHECKPOINT.get() is None:
+            return False
+        setting, losses = self.setting, self.setting.losses
+        given = self.problem, setting.box, setting.live, setting.shape, setting.dtype.name
+        about = "ranking", given, losses.loss.parts(), losses.whole, self.lists, self.stop
+        begun = [*about, self.rng.bit_generator.state, *more]
+        return self.rounds.keep(begun, self.take, self.restore)
+
+    def take(self) -> Any:
+        """The state between two passes."""
+        measured = self.sums, self.slack, self.psi, self.pair
+        own = self.seen, self.n_full, self.spent, self.pool, self.rng.bit_generator.state
+        return self.W, self.lists, measured, own
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.W, self.lists, measured, own = found
+        self.sums, self.slack, self.psi, self.pair = measured
+        self.seen, self.n_full, self.spent, self.pool, self.rng.bit_generator.state = own
+        self.work = ranking_svm_pairs.make_work(self.setting, self.lists)
 
     def _is_done(self, factor: float = 1.0) -> bool:
         """Whether the last sums are within the tolerance, or so many times it."""

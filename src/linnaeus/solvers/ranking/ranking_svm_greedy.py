@@ -56,7 +56,8 @@ def solve(
     setting = pairs.setup(K, Y, attributes, loss, precomputed=True, **given)
     rounds = Rounds(max_iter * setting.live.size, tol, unit=setting.scale**2)
     descent = Descent(setting, None, 0, rounds, "psi")
-    descent.certify()
+    if not descent.keep("greedy", step):
+        descent.certify()
     for _ in rounds:
         i = int(np.argmax(descent.psi))
         y, z = descent.pair[i].tolist()

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from linnaeus.execution import CHECKPOINT
 from linnaeus.solvers.numerics.elimination import solver_of
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Solution
 from linnaeus.solvers.numerics.rounds import Record, Rounds
@@ -164,6 +165,15 @@ class LeafLoss(Protocol):
     def parts(self) -> Parts:
         """The weights of all leaves as they are."""
 
+    def about(self) -> Any:
+        """All that they start from, as a plain value."""
+
+    def take(self) -> Any:
+        """Their state, as a plain value."""
+
+    def restore(self, found: Any) -> None:
+        """Take up a state."""
+
 
 class Best(NamedTuple):
     """The best weights so far, with the values that certify them."""
@@ -191,24 +201,26 @@ class Alternation:
         self.degree = structure.L_II.diagonal()
         self.mixing = Mixing(MEMORY)
         self.best = Best(np.inf, -np.inf, [], self.W_I)
+        self.gap = 1.0  # the last one, relative
 
     def run(self, leaves: LeafLoss, bias: float, tol: float, max_iter: int) -> Joint:
         """Rounds over all groups, each of which certifies the state in which it began."""
-        rounds, gap = Rounds(max_iter, tol), 1.0
+        rounds, self.gap = Rounds(max_iter, tol), 1.0
         first = not leaves.measures or len(self.groups) > 1  # means may move within a round
-        if leaves.resumed:
-            self._resume(leaves)
-        else:
-            self._round(leaves, 0, gap)  # which begins with nothing
+        if not self._kept(leaves, rounds):
+            if leaves.resumed:
+                self._resume(leaves)
+            else:
+                self._round(leaves, 0, self.gap)  # which begins with nothing
         for n_rounds in rounds:
             parts, W_I = leaves.parts(), self.W_I.copy()
             if first:
-                gap = self._note(leaves.measure(W_I), parts, W_I, rounds)
+                self.gap = self._note(leaves.measure(W_I), parts, W_I, rounds)
                 if not rounds.go_on():
                     break
-            self._round(leaves, n_rounds, gap)
+            self._round(leaves, n_rounds, self.gap)
             if not first:
-                gap = self._note(leaves.entered, parts, W_I, rounds)
+                self.gap = self._note(leaves.entered, parts, W_I, rounds)
         best = self.best
         W_T = np.zeros((self.structure.S.size, self.W_I.shape[1]), dtype=self.W_I.dtype)
         if leaves.relative:
@@ -218,6 +230,24 @@ class Alternation:
         if self.origin is not None:
             W_T += self.origin
         return joint_answer(W_T, best.W_I, (best.primal, best.dual), bias, rounds.trace)
+
+    def _kept(self, leaves: LeafLoss, rounds: Rounds) -> bool:
+        """Keep the state between rounds where there is a checkpoint; whether one was found."""
+
+        def take() -> Any:
+            own = self.W_I, list(self.pulls.items()), self.mixing.take(), self.best, self.gap
+            return own, leaves.take()
+
+        def restore(found: Any) -> None:
+            (self.W_I, pulls, mixing, self.best, self.gap), rest = found
+            self.pulls = dict(pulls)
+            self.mixing.restore(mixing)
+            leaves.restore(rest)
+
+        if CHECKPOINT.get() is None:
+            return False
+        own = self.structure, self.share_bias, self.origin, self.exact, self.groups, self.W_I
+        return rounds.keep(["alternation", own, leaves.about()], take, restore)
 
     def _resume(self, leaves: LeafLoss) -> None:
         """The internal nodes, from leaves that have weights; else they are given too."""
@@ -310,6 +340,14 @@ class Mixing:
         self.memory = memory
         self.steps: list[tuple[FloatArray, FloatArray]] = []  # differences of residuals, of g
         self.last: tuple[FloatArray, FloatArray] | None = None
+
+    def take(self) -> Any:
+        """The past, as a plain value."""
+        return self.steps, self.last
+
+    def restore(self, found: Any) -> None:
+        """Take up a past."""
+        self.steps, self.last = found
 
     def restart(self) -> None:
         """Forget the past."""

@@ -89,20 +89,30 @@ class _Ascent:
         self.local = problem.local()
         self.signs = np.zeros_like(self.K.pairs)
         self.rng = np.random.default_rng(seed)
-        self.looks = looks
+        self.looks, self.stalled = looks, 0
+
+    def take(self) -> Any:
+        """The state after a look."""
+        return self.state, self.signs, self.stalled, self.looks.best, self.rng.bit_generator.state
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.state, self.signs, self.stalled, self.looks.best, self.rng.bit_generator.state = found
 
     @one_blas_thread()
     def run(self) -> None:
         """Sweeps and signs in turn, until the gap is at most `tol` times the objective."""
-        stalled = 0
+        begun = "transfer", self.problem, self.rng.bit_generator.state
+        self.looks.keep(begun, self.take, self.restore)
         while True:
             last = self.looks.gap
             self._sweeps(last)
             self._turn()
             self._look()
-            stalled = 0 if self.looks.gap < last else stalled + 1
-            if stalled >= PATIENCE or not self.looks.go_on():
+            self.stalled = 0 if self.looks.gap < last else self.stalled + 1
+            if self.stalled >= PATIENCE or not self.looks.go_on():
                 return
+            self.looks.save()
 
     def _sweeps(self, gap: float) -> None:
         """Sweeps over the examples, until the gap that they meet has fallen enough."""

@@ -223,6 +223,15 @@ class Looks(Rounds):
 
     objective, dual = np.inf, 0.0  # no sum of losses and norms is below 0
 
+    @property
+    def best(self) -> tuple[float, float]:
+        """Both values."""
+        return self.objective, self.dual
+
+    @best.setter
+    def best(self, found: tuple[float, float]) -> None:
+        self.objective, self.dual = found
+
     def measured(self, objective: float, dual: float) -> None:
         self.objective = objective / self.unit
         self.dual = min(max(self.dual, dual / self.unit), self.objective)

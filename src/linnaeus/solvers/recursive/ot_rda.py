@@ -119,9 +119,21 @@ class Averaging:
         self.looks = looks
         self.best, self.least = self.mean.W.copy(), self._value(self.mean.W)
 
+    def take(self) -> Any:
+        """The state after a look."""
+        own = self.looks.best, self.rng.bit_generator.state
+        return self.mean, self.active, self.best, self.least, own
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.mean, self.active, self.best, self.least, own = found
+        self.looks.best, self.rng.bit_generator.state = own
+
     @one_blas_thread()
     def run(self) -> None:
         """Passes and looks, until the gap is at most `tol` times the objective."""
+        begun = "averaging", self.problem, self.rng.bit_generator.state
+        self.looks.keep(begun, self.take, self.restore)
         while True:
             ahead = max(1, int((LOOKS - 1.0) * self.looks.n))
             for _ in range(min(ahead, self.looks.left)):
@@ -131,6 +143,7 @@ class Averaging:
             self.looks.measured(self.least, self.bound())
             if not self.looks.go_on():
                 return
+            self.looks.save()
 
     def _pass(self) -> None:
         problem = self.problem

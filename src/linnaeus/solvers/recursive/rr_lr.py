@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor, Serial
+from linnaeus.execution import Executor, Serial, task
 from linnaeus.solvers.linear import logistic
 from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.linear.logistic import LANES
@@ -50,6 +50,7 @@ class LeafBlock(NamedTuple):
     bias: float
 
 
+@task
 def measure_block(
     rows: Rows, n_features: Any, norms: Any, weight: Any, block: LeafBlock
 ) -> tuple[float, FloatArray]:
@@ -127,7 +128,8 @@ def solve(
         finish = finish_of(X, Y, structure, weight, cost, "logistic", bias, share_bias)
         if finish is not None and finish.found.stretched:
             max_iter, pays = finish.n_rounds(max_iter)
-    leaves = _LogisticLeaves(outer, solve_leaves, measure, bias, tol)
+    about = X, Y, weight, cost, bias, str(np.dtype(dtype)), seed
+    leaves = _LogisticLeaves(outer, solve_leaves, measure, bias, tol, about)
     if start is not None:
         leaves.resume(start.astype(dtype))
     result = outer.run(leaves, bias, target, max_iter)
@@ -208,8 +210,9 @@ class _LogisticLeaves:
     def __init__(
         self, outer: Alternation, solve_leaves: Callable[..., Solution],
         measure_leaves: Callable[..., tuple[float, FloatArray]], bias: float, tol: float,
+        about: Any,
     ) -> None:  # fmt: skip
-        self.structure, self.bias, self.tol = outer.structure, bias, tol
+        self.structure, self.bias, self.tol, self._about = outer.structure, bias, tol, about
         self.solve_leaves, self.measure_leaves = solve_leaves, measure_leaves
         self.groups = [leaves for leaves, _ in outer.groups]
         self.solutions: dict[int, Solution] = {}
@@ -227,6 +230,18 @@ class _LogisticLeaves:
                 W = start[here]
                 found = Solution(W[:, :-1], self.bias * W[:, -1], none, none, 0, [])
                 self.solutions[group], self.W[group] = found, W - self.origin[here]
+
+    def about(self) -> Any:
+        """The examples, the costs and what it starts from."""
+        return self._about, self.tol, list(self.W.items()), self.origin
+
+    def take(self) -> Any:
+        """The solutions so far."""
+        return list(self.solutions.items()), list(self.W.items())
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.solutions, self.W = dict(found[0]), dict(found[1])
 
     def weights(self, group: int, W_I: FloatArray) -> Parts:
         """The weights of a group."""

@@ -63,6 +63,9 @@ class SpanNewton(TreeNewton):
         super().__init__(examples._replace(rows=none, n_features=root.size), tree, executor)
         self.costs, self.single = examples.costs(), self.R.astype(np.float32)
 
+    def _about(self) -> Any:
+        return super()._about(), self.R
+
     def narrowed(self, W: FloatArray) -> FloatArray:
         """Weights of the features (d + 1, nodes) in these coordinates: their projection."""
         out = np.empty((self.R.shape[1] + 1, W.shape[1]))

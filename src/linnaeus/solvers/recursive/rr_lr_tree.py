@@ -39,7 +39,7 @@ from linnaeus.solvers.numerics import coordinate_ascent, elimination, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, over_blocks
-from linnaeus.solvers.numerics.rounds import Record, Rounds, relative
+from linnaeus.solvers.numerics.rounds import Kept, Record, Rounds, relative
 from linnaeus.solvers.numerics.row_parts import RowParts
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
@@ -155,6 +155,7 @@ def solve(
         done = ascent.improve(close, max_passes)
         n_passes, run.rounds = ascent.rounds.n, ascent.rounds
         run.W, run.objective, run.gap = ascent.W, ascent.objective, ascent.gap
+        run.rounds.saving = None  # which knows the ascent
         del ascent
     if not done and n_passes < max_passes:
         if by_span:
@@ -194,6 +195,14 @@ class TreeWeights(ABC):
     def resume(self, W: FloatArray) -> None:
         """Begin with these weights (n_features + 1, nodes)."""
         self.W = np.ascontiguousarray(W, dtype=self.dtype)
+
+    def take(self) -> Any:
+        """The state before precisions are set and weights improved."""
+        return self.W
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        self.W = found
 
     def set_precisions(self, A: Values) -> None:
         """A (1 or n_features + 1, nodes); what was certified before no longer counts."""
@@ -287,12 +296,28 @@ class TreeAscent(TreeWeights):
         n, n_first = self.e.shape[0], 0 if known else coordinate_ascent.FIRST_LOOK
         self.rounds.restart(max_passes, close)
         self.active[:] = True
-        done = coordinate_ascent.ascend(self, n, n_first, self.seed)
+        about = "tree", self.examples, self.tree, self.V, self.e, self.W
+        kept = Kept(about, self._taken, self._restored)
+        done = coordinate_ascent.ascend(self, n, n_first, self.seed, kept)
         if self.rounds.n:  # rounding errors must not add up over the rounds
             self._set_residuals(self.e)
         change, largest = fast.move(self.tree, self.V, self.W)
         self.change = change / max(1.0, largest)
         return done
+
+    def take(self) -> Any:
+        return self.W, self.V, self.e, self.rounds.trace, self.resumed
+
+    def restore(self, found: Any) -> None:
+        self.W, self.V, self.e, self.rounds.trace, self.resumed = found
+
+    def _taken(self) -> Any:
+        """The state after an epoch."""
+        return self.V, self.e, self.active, self.n_since
+
+    def _restored(self, found: Any) -> None:
+        """Take up such a state."""
+        self.V, self.e, self.active, self.n_since = found
 
     def sweep(self, order: Any) -> None:
         """Visit the examples that the gap was made of, in this order; after some times all."""
@@ -339,7 +364,9 @@ class TreeNewton(TreeWeights):
         fast.from_weights(self.tree, self.W - origin, B)
         bound = self.objective - self.gap if np.isfinite(self.gap) else -np.inf
         self.rounds.restart(max_passes, close)
-        found = newton.minimise(self, B, None, np.array([bound]), tol=close, max_passes=max_passes)
+        found = newton.minimise(
+            self, B, None, np.array([bound]), tol=close, max_passes=max_passes, about=self._about()
+        )  # fmt: skip
         self._note(float(found.value[0]), float((found.value - found.bound)[0]))
         self.rounds.n = found.n_passes
         W = self._weights(found.W) + origin
@@ -348,6 +375,10 @@ class TreeNewton(TreeWeights):
         self.change = float(np.abs(W - self.W).max()) / max(1.0, float(np.abs(W).max()))
         self.W = W
         return True
+
+    def _about(self) -> Any:
+        """The problem as a plain value."""
+        return "tree", self.examples, self.tree, self.origin, self.free
 
     def _weights(self, B: FloatArray) -> FloatArray:
         W = np.empty_like(B)

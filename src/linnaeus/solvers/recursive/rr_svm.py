@@ -23,12 +23,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor, Serial
+from linnaeus.errors import UserError
+from linnaeus.execution import Executor, Serial, task
 from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
 from linnaeus.solvers.recursive import rr_svm_dual
 from linnaeus.solvers.recursive.alternation import (
     LATER,
+    MEMORY,
     Alternation,
     Measured,
     Parts,
@@ -36,7 +38,10 @@ from linnaeus.solvers.recursive.alternation import (
     means,
 )
 from linnaeus.solvers.recursive.rr_finish import INNER_EPOCHS, epochs, finish_of
+from linnaeus.solvers.recursive.rr_parts import dense_bytes
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
+
+DENSE_COPIES = 1.5  # of all dense weights: D, and the features of visits numbered anew
 
 
 class Leaf(NamedTuple):
@@ -60,6 +65,7 @@ class Visit(NamedTuple):
     norm2: npt.NDArray[np.float64]  # ||u||^2 on entry
 
 
+@task
 def visit_leaves(
     rows: Rows, norm2: Any, row_cost: Any, n_features: Any, W_I: Any, mix: Any, leaf: Leaf
 ) -> Visit:
@@ -112,6 +118,7 @@ def solve(
     max_iter: int = 50,
     dtype: Any = np.float64,
     seed: int = 0,
+    limit: int | None = None,
     executor: Executor | None = None,
 ) -> Joint:
     """Solve until the relative duality gap is `tol`, in at most `max_iter` rounds.
@@ -121,6 +128,8 @@ def solve(
     start : (n, n_classes), signed dual variables of an earlier solve (`svm_duals`)
     start_inner : (n_internal, d + 1), weights for alternation to begin with; zeros if not given
     origin : (n_classes, d + 1), beside nodes that are held (`alternation`)
+    limit : bytes of memory; where dense weights would take more than a part of it, the answer is
+        `rr_parts.PathWeights`. None for as many as it takes
     """
     executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
@@ -131,12 +140,15 @@ def solve(
     finish = None
     if schedule == "two-block" and origin is None:
         finish = finish_of(X, Y, structure, weight, cost, loss, bias, share_bias)
+    short = _is_short(structure, X.shape[1], dtype, limit)
     if finish is not None and not finish.found.stretched:
         result = rr_svm_dual.solve(
-            finish, JointOptions(squared, float(bias), share_bias, seed),
+            finish, JointOptions(squared, float(bias), share_bias, seed, short),
             start=start, tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
         return result._replace(duals=svm_duals.of_everybody(result.duals, sample_weight))
+    if short:
+        _refuse(structure, X.shape[1], dtype)
     if finish is not None:
         max_iter, pays = finish.n_rounds(max_iter)
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)
@@ -153,6 +165,30 @@ def solve(
         result, A = finish(result, A, tol, dtype)
     duals = svm_duals.signed(A, Y)
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
+
+
+def _is_short(structure: Structure, d: int, dtype: Any, limit: int | None) -> bool:
+    """Whether dense weights of classes and other nodes are too many for so many bytes.
+
+    Beside the weights of classes there are those of other nodes, D, and what a visit numbers anew.
+    """
+    if limit is None:
+        return False
+    n_classes, n_inner = structure.mix.shape
+    return DENSE_COPIES * dense_bytes(n_classes + n_inner, d, dtype) > limit
+
+
+def _refuse(structure: Structure, d: int, dtype: Any) -> None:
+    """What alternation takes is more than there is: say so before it begins."""
+    n_classes, n_inner = structure.mix.shape
+    leaves = 2 * dense_bytes(n_classes, d, dtype)  # weights, and differences from the means
+    inner = (2 * MEMORY + 6) * dense_bytes(n_inner, d, dtype)
+    raise UserError(
+        f"This graph of {n_classes:,} classes and {n_inner:,} other nodes over {d:,} features "
+        f"would take about {(leaves + inner) / 2**30:,.0f} GB: with limited memory only trees "
+        "with a grounded root and graphs of at most 2,000 other nodes are solved in parts. Use a "
+        "tree, fewer features, or more memory."
+    )
 
 
 class _HingeLeaves:
@@ -201,6 +237,22 @@ class _HingeLeaves:
         U = np.empty((alpha.shape[1], d + 1), dtype=alpha.dtype)
         U[:, :-1], U[:, -1] = (V.T @ X).toarray(), leaf.task.options.bias * V.sum(axis=0)
         return leaf._replace(alpha=sp.csr_array(alpha), U=U)
+
+    def about(self) -> Any:
+        """The examples and the blocks with their tasks."""
+        return self.rows, self.weight, [[tuple(leaf) for leaf in group] for group in self.blocks]
+
+    def take(self) -> Any:
+        """Dual variables and what they add up to."""
+        return [[(leaf.alpha, leaf.U) for leaf in group] for group in self.blocks], self.stats
+
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        kept, self.stats = found
+        self.blocks = [
+            [leaf._replace(alpha=alpha, U=U) for leaf, (alpha, U) in zip(group, old, strict=True)]
+            for group, old in zip(self.blocks, kept, strict=True)
+        ]
 
     def dual_variables(self) -> sp.csr_array:
         """A, (n, n_classes)."""

@@ -2,7 +2,8 @@
 
 With U = V / S and D = B' V kept by the caller, the weights of a block are W = U + B D. A block is
 started (`first_visit`), visited class by class (`visit`), certified (`sweep`), or brought to its
-best weights for the given D (`descend`):
+best weights for the given D (`descend`). It comes with its own rows of D (`rr_svm_rows`), and says
+what it adds to them:
 
     minimise_U,D  1/2 sum_n S_n ||u_n||^2 + 1/2 ||D||^2 + sum_n,i cost loss(y_in w_n.x_i)
 
@@ -17,13 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from linnaeus.execution import task
 from linnaeus.solvers.linear import svm, svm_fast, svm_lanes
-from linnaeus.solvers.numerics.examples import FloatArray, Rows
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, starts
 from linnaeus.solvers.recursive import rr_svm_fast as fast
+from linnaeus.solvers.recursive.rr_svm_rows import Change, Row, stacked, stacked_at
 
 RELAX = 1.3
 STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
 ROUNDS = 3  # of a block for itself
+LISTED = 512  # examples a class with a = 0 that are listed where memory is short
 SHARE = 0.4  # of the tolerance: how exactly a block is solved for itself
 
 
@@ -34,6 +38,7 @@ class JointOptions(NamedTuple):
     bias: float
     share_bias: bool
     seed: int
+    compact: bool = False  # whether memory is short: nothing is kept that can be made anew
 
     def own(self, K: FloatArray, over_S: FloatArray) -> FloatArray:
         """The matrix (or its diagonal) for the constant feature."""
@@ -47,13 +52,34 @@ class Lanes(NamedTuple):
 
     number: int
     columns: npt.NDArray[np.int64]
-    positives: sp.csr_array  # (n, lanes)
+    ones: tuple[Any, Any]  # rows and lanes of the positives
     cost: FloatArray  # (2, lanes)
     over_S: FloatArray  # (lanes,)
     B: sp.csr_array  # (lanes, m), columns are `inner`
     inner: npt.NDArray[np.int64]  # (m,)
     n_features: int
     options: JointOptions
+
+    def diagonal(self) -> FloatArray:
+        """Of B B' + 1 / S."""
+        lane = np.repeat(np.arange(self.over_S.size), np.diff(self.B.indptr))
+        squares = np.bincount(lane, self.B.data * self.B.data, self.over_S.size)
+        return np.asarray(self.over_S + squares)
+
+    def positives(self, n: int) -> sp.csr_array:
+        """The positives of n examples, (n, lanes)."""
+        rows, lane = self.ones
+        return sp.csr_array((np.ones(rows.size, np.int8), (rows, lane)), (n, self.columns.size))
+
+    def signs(self, n: int) -> npt.NDArray[np.int8]:
+        """+1 where positive, else -1, (n, lanes)."""
+        sign = np.full((n, self.columns.size), -1, dtype=np.int8)
+        sign[self.ones] = 1
+        return sign
+
+    def stacked(self, part: list[Row]) -> FloatArray:
+        """The rows of D of this block, (m, d + 1)."""
+        return stacked(part, self.n_features + 1, self.cost.dtype)
 
     def loss(self, relax: float) -> fast.JointLoss:
         """What the loops need of the losses."""
@@ -76,6 +102,7 @@ class Names(NamedTuple):
         n_tokens, n_features = np.empty((2, ptr.size - 1), dtype=np.int64)
         place = np.zeros(d, dtype=np.int64)
         fast.count_features(ptr, rows, indptr, indices, place, n_tokens, n_features)
+        among = np.flatnonzero(place)
         numbered = (n_tokens <= 2 * d) & (2 * n_features <= d)
         feature_ptr = np.zeros_like(ptr)
         np.cumsum(np.where(numbered, n_features + 1, 0), out=feature_ptr[1:])
@@ -83,9 +110,19 @@ class Names(NamedTuple):
         at, feature = np.empty(rows.size, np.int64), np.empty(int(feature_ptr[-1]), np.uint32)
         place[:] = 0
         fast.number_features(
-            ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, feature, place
+            ptr, rows, indptr, indices, numbered, feature_ptr, among, at, ids, feature, place
         )
         return cls(numbered, feature_ptr, at, ids, feature)
+
+    def compact(self, d: int) -> tuple[Names, npt.NDArray[np.uint32] | None]:
+        """The same with features counted among those of all lanes, and these; None for all."""
+        if not self.numbered.all():
+            return self, None
+        number = np.zeros(d + 1, dtype=np.uint32)
+        number[self.feature] = 1
+        features = np.flatnonzero(number).astype(np.uint32)
+        number[features] = np.arange(features.size, dtype=np.uint32)
+        return self._replace(feature=number[self.feature]), features
 
 
 class Duals(NamedTuple):
@@ -97,7 +134,7 @@ class Duals(NamedTuple):
     rows: npt.NDArray[np.int32]
     a: FloatArray
     y: FloatArray
-    names: Names | None = None  # made at the first visit
+    names: Names | None = None  # made at the first visit, where memory is not short
 
     @classmethod
     def of(cls, alpha: FloatArray, needed: Any, sign: Any) -> Duals:
@@ -123,7 +160,7 @@ class Step(NamedTuple):
 
     duals: Duals
     before: FloatArray  # the dual variables as they were
-    common: FloatArray  # (m, d + 1): change of the rows of D
+    common: Change  # of the rows of D
     size: float  # sum ||dv||^2 / S
     measured: npt.NDArray[np.float64]  # the gap and the objective seen on the way
 
@@ -137,19 +174,25 @@ class Swept(NamedTuple):
     size: float  # sum a y z = tr(V' W)
 
 
-def first_visit(rows: Rows, norm2: Any, weight: Any, D: Any, lanes: Lanes) -> Step:
+Part = list[Row]  # the rows of D of a block
+
+
+@task
+def first_visit(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, None]) -> Step:
     """From nothing: epochs over the positives and a sample, then one over everybody."""
+    lanes, part, _ = task
     dtype, opt = rows.data.dtype, lanes.options
-    n, width = lanes.positives.shape
+    n, width = weight.size, lanes.columns.size
     B = lanes.B.toarray()
     K = (B @ B.T + np.diag(lanes.over_S)).astype(dtype)
     K_bias = opt.own(K, lanes.over_S).astype(dtype)
-    W, w_bias = common_weights(D, lanes)
+    W, w_bias = common_weights(part, lanes)
     alpha, needed = np.zeros((n, width), dtype=dtype), np.zeros((n, width), dtype=bool)
-    sign, rng = signs(lanes), np.random.default_rng([opt.seed, lanes.number])
+    sign, rng = lanes.signs(n), np.random.default_rng([opt.seed, lanes.number])
     examples, loss = fast.JointRows(*rows, norm2, weight), lanes.loss(1.0)
-    for order in svm.warm_orders(lanes.positives, rng):
+    for order in svm.warm_orders(lanes.positives(n), rng):
         fast.epoch(order, examples, sign, loss, K, K_bias, W, w_bias, alpha, needed)
+    del W
     V = dual_sums(rows, lanes, alpha, sign)
     size = float(lanes.over_S @ np.einsum("ij,ij->i", V, V))
     duals = Duals.of(alpha, needed, sign)
@@ -158,22 +201,28 @@ def first_visit(rows: Rows, norm2: Any, weight: Any, D: Any, lanes: Lanes) -> St
 
 def taken(start: sp.csc_array, lanes: Lanes, weight: Any) -> Duals:
     """Given dual variables (n, lanes) of a block, cut to what its costs allow."""
-    alpha, sign = np.asarray(start.toarray(), dtype=lanes.cost.dtype), signs(lanes)
+    alpha, sign = np.asarray(start.toarray(), dtype=lanes.cost.dtype), lanes.signs(weight.size)
     if not lanes.options.squared:
         most = np.where(sign > 0, lanes.cost[1], lanes.cost[0]) * weight[:, None]
         np.minimum(alpha, most, out=alpha)
     return Duals.of(alpha, alpha > 0, sign)
 
 
-def visit(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals, int]) -> Step:
+@task
+def visit(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals, int]) -> Step:
     """Every class of a block once, in random order."""
-    lanes, old, cycle = task
-    opt = lanes.options
-    names = old.names or Names.of(old.ptr, old.rows, rows.indptr, rows.indices, lanes.n_features)
-    duals = old._replace(live=old.live.copy(), order=old.order.copy(), a=old.a.copy(), names=names)
+    lanes, part, old, cycle = task
+    opt, d = lanes.options, lanes.n_features
+    names = old.names or Names.of(old.ptr, old.rows, rows.indptr, rows.indices, d)
+    duals = old._replace(live=old.live.copy(), order=old.order.copy(), a=old.a.copy(),
+                         names=None if opt.compact else names)  # fmt: skip
+    features = None
+    if opt.compact:
+        names, features = names.compact(d)
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
-    k = (lanes.over_S + lanes.B.multiply(lanes.B).sum(axis=1)).astype(rows.data.dtype)
-    common, measured = D[lanes.inner], np.zeros((2, k.size))
+    k = lanes.diagonal().astype(rows.data.dtype)
+    before = lanes.stacked(part) if features is None else stacked_at(part, features, k.dtype)
+    common, measured = before.copy(), np.zeros((2, k.size))
     draws = rng.random(int(np.diff(duals.ptr).max(initial=0)))
     B, k_bias = lanes.B, opt.own(k, lanes.over_S)
     size = fast.visit(
@@ -182,27 +231,46 @@ def visit(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals,
         fast.JointLanes(B.indptr, B.indices, B.data, lanes.over_S, k, k_bias),
         draws, common, measured,
     )  # fmt: skip
-    common -= D[lanes.inner]
-    return Step(duals, old.a, common, size, measured.sum(axis=1))
+    common -= before
+    change = Change(features, common)
+    return Step(duals, old.a, change.compact() if opt.compact else change, size,
+                measured.sum(axis=1))  # fmt: skip
 
 
-def sweep(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]) -> Swept:
+@task
+def sweep(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals]) -> Swept:
     """The exact loss and gap of a block, who matters now, and its part of D."""
-    lanes, duals = task
+    lanes, part, duals = task
     dtype, opt = rows.data.dtype, lanes.options
-    n, width = lanes.positives.shape
-    alpha, sign = duals.dense(n), signs(lanes)
-    W, w_bias = weights(rows, D, lanes, alpha, sign)
+    n, width = weight.size, lanes.columns.size
+    alpha, sign = duals.dense(n), lanes.signs(n)
+    W, w_bias = weights(rows, part, lanes, alpha, sign)
     loss, gap = np.zeros((len(STRETCHES), width)), np.zeros(width)
-    needed = np.empty((n, width), dtype=bool)
+    needed, kept = np.empty((n, width), dtype=bool), np.empty((n, width), dtype=dtype)
     svm_fast.sweep(
         svm_fast.Machines(
             *rows, norm2, dtype.type(opt.bias), sign, lanes.cost, weight, opt.squared
         ),
-        W, w_bias, alpha, np.array(STRETCHES, dtype), loss, gap, needed,
-        np.empty((n, width), dtype=dtype),
+        W, w_bias, alpha, np.array(STRETCHES, dtype), loss, gap, needed, kept,
     )  # fmt: skip
+    if opt.compact:
+        leave_out(needed, alpha, sign, kept, opt.bias * w_bias)
     return _swept(Duals.of(alpha, needed, sign), loss.sum(axis=1), gap, lanes, weight)
+
+
+def leave_out(needed: Any, alpha: Any, sign: Any, kept: Any, constant: Any) -> None:
+    """Of the examples with a = 0 only those that fall short most are needed, LISTED for a class.
+
+    needed : (n, lanes) bool, updated
+    kept, constant : y w.x without the constant feature, and what that adds to w.x
+    """
+    others = needed & (alpha == 0)
+    most = LISTED * needed.shape[1]
+    if int(others.sum()) <= most:
+        return
+    margin = kept + sign * constant.astype(kept.dtype)
+    bound = np.partition(margin[others], most)[most]
+    needed &= (alpha > 0) | (margin < bound)
 
 
 class Alone(NamedTuple):
@@ -213,17 +281,18 @@ class Alone(NamedTuple):
     objective: float  # of the classes, without 1/2 ||D||^2
 
 
-def descend(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals, float]) -> Alone:
+@task
+def descend(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals, float]) -> Alone:
     """The certificate of a block; then its best weights for this D, to a part of `tol`."""
-    lanes, duals, tol = task
+    lanes, part, duals, tol = task
     opt, d = lanes.options, lanes.n_features
     flat = svm.SvmOptions(opt.squared, opt.bias, tol, 0, opt.seed, 0.0, True)
-    mean = np.asarray(lanes.B @ D[lanes.inner])
+    mean = np.asarray(lanes.B @ lanes.stacked(part))
     cost = lanes.cost * lanes.over_S
     start = sp.csr_array(duals.dense(rows.indptr.size - 1) * lanes.over_S)
     run = svm.SvmRun(
         rows, norm2 + rows.data.dtype.type(opt.bias) ** 2, weight, d,
-        svm.SvmTask(lanes.number, lanes.positives, cost, mean, start, flat),
+        svm.SvmTask(lanes.number, lanes.positives(weight.size), cost, mean, start, flat),
     )  # fmt: skip
     run.restart(start)
     loss = np.full(len(STRETCHES), np.inf)
@@ -239,7 +308,11 @@ def descend(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Dual
 
 def _duals_of(run: svm.SvmRun, lanes: Lanes) -> Duals:
     """The dual variables of a run, whose costs are divided by S."""
-    found = Duals.of(run.alpha, run.needed, run.sign)
+    needed = run.needed
+    if lanes.options.compact:
+        needed = needed.copy()
+        leave_out(needed, run.alpha, run.sign, run.kept, run.bias * run.w_bias)
+    found = Duals.of(run.alpha, needed, run.sign)
     return found._replace(a=found.a / lanes.over_S[found.lane()])
 
 
@@ -257,31 +330,26 @@ def _conjugate(duals: Duals, lanes: Lanes, weight: Any) -> float:
     return float((duals.a * duals.a / (4 * u)).sum(dtype=np.float64))
 
 
-def refresh(rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]) -> FloatArray:
+@task
+def refresh(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals]) -> Change:
     """What a block adds to D, afresh: without what rounding has added."""
-    lanes, duals = task
-    alpha = duals.dense(rows.indptr.size - 1)
-    return part_of(dual_sums(rows, lanes, alpha, signs(lanes)), lanes)
+    lanes, _, duals = task
+    alpha = duals.dense(weight.size)
+    return part_of(dual_sums(rows, lanes, alpha, lanes.signs(weight.size)), lanes)
 
 
-def signs(lanes: Lanes) -> npt.NDArray[np.int8]:
-    """+1 where positive, else -1, (n, lanes)."""
-    sign = np.full(lanes.positives.shape, -1, dtype=np.int8)
-    sign[lanes.positives.nonzero()] = 1
-    return sign
-
-
-def part_of(V: FloatArray, lanes: Lanes) -> FloatArray:
+def part_of(V: FloatArray, lanes: Lanes) -> Change:
     """What a block adds to D: rows of B' V."""
     part = np.asarray(lanes.B.T @ V)
     if not lanes.options.share_bias:
         part[:, -1] = 0.0
-    return part
+    change = Change(None, part)
+    return change.compact() if lanes.options.compact else change
 
 
-def common_weights(D: FloatArray, lanes: Lanes) -> tuple[FloatArray, FloatArray]:
+def common_weights(part: Part, lanes: Lanes) -> tuple[FloatArray, FloatArray]:
     """B D: (d, lanes), and of the constant feature (lanes,)."""
-    common = np.asarray(lanes.B @ D[lanes.inner])
+    common = np.asarray(lanes.B @ lanes.stacked(part))
     return np.ascontiguousarray(common[:, :-1].T), common[:, -1].copy()
 
 
@@ -296,23 +364,56 @@ def dual_sums(rows: Rows, lanes: Lanes, alpha: FloatArray, sign: Any) -> FloatAr
 
 
 def weights(
-    rows: Rows, D: FloatArray, lanes: Lanes, alpha: FloatArray, sign: Any
+    rows: Rows, part: Part, lanes: Lanes, alpha: FloatArray, sign: Any
 ) -> tuple[FloatArray, FloatArray]:
     """W (d, lanes) of a block, and the weights of the constant feature."""
-    W, w_bias = common_weights(D, lanes)
+    W, w_bias = common_weights(part, lanes)
     own = alpha * lanes.over_S
-    svm_fast.add_examples(*rows, D.dtype.type(lanes.options.bias), sign, own, W, w_bias)
+    svm_fast.add_examples(*rows, W.dtype.type(lanes.options.bias), sign, own, W, w_bias)
     return W, w_bias
 
 
+@task
 def final_weights(
-    rows: Rows, norm2: Any, weight: Any, D: Any, task: tuple[Lanes, Duals]
+    rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals]
 ) -> tuple[FloatArray, FloatArray]:
     """The weights of a block, (lanes, d), and of the constant feature."""
-    lanes, duals = task
-    alpha = duals.dense(rows.indptr.size - 1)
-    W, w_bias = weights(rows, D, lanes, alpha, signs(lanes))
+    lanes, part, duals = task
+    alpha = duals.dense(weight.size)
+    W, w_bias = weights(rows, part, lanes, alpha, lanes.signs(weight.size))
     return svm_lanes.class_rows(W), w_bias
+
+
+@task
+def final_counts(
+    rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Duals]
+) -> npt.NDArray[np.int64]:
+    """How many features each class of a block has of its own, (lanes,)."""
+    lanes, duals = task
+    here = duals.a != 0
+    ptr = starts(np.bincount(duals.lane()[here], minlength=lanes.columns.size))
+    n_tokens, n_features = np.empty((2, lanes.columns.size), dtype=np.int64)
+    stamp = np.zeros(lanes.n_features, dtype=np.int64)
+    fast.count_features(
+        ptr, duals.rows[here], rows.indptr, rows.indices, stamp, n_tokens, n_features
+    )
+    return n_features
+
+
+@task
+def final_parts(
+    rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Duals]
+) -> tuple[sp.csr_array, FloatArray]:
+    """U = V / S of a block, (lanes, d), and of the constant feature."""
+    lanes, duals = task
+    n, d, width = weight.size, lanes.n_features, lanes.columns.size
+    here, lane = np.flatnonzero(duals.a), duals.lane()
+    values = (duals.a * duals.y * lanes.over_S[lane])[here]
+    X = sp.csr_array((rows.data, rows.indices.view(np.int32), rows.indptr), (n, d))
+    own = sp.csr_array(sp.csr_array((values, (lane[here], duals.rows[here])), (width, n)) @ X)
+    own.sort_indices()
+    bias = lanes.options.bias * np.bincount(lane[here], values, width)
+    return own, bias.astype(values.dtype)
 
 
 def blocks_of(
@@ -336,6 +437,7 @@ def blocks_of(
         )
         own = np.ascontiguousarray(cost[:, here], dtype=dtype)
         over_S = (1.0 / S[here]).astype(dtype)
-        positives, inner = sp.csr_array(columns[:, here]), inner.astype(np.int64)
-        out.append(Lanes(number, here, positives, own, over_S, part, inner, n_features, options))
+        ones = columns[:, here].nonzero()
+        ones, inner = tuple(k.astype(np.int32) for k in ones), inner.astype(np.int64)
+        out.append(Lanes(number, here, ones, own, over_S, part, inner, n_features, options))
     return out

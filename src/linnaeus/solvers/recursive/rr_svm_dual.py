@@ -21,6 +21,12 @@ the optimum than the dual. Two remedies: the same sweep tries weights that are l
 and once the dual hardly rises, D is kept and every class finds its best weights for itself.
 
 Where features are few or differ in size, coordinates crawl; `rr_svm_newton` goes on from there.
+
+Where memory is short (`JointOptions.compact`), rows of D are sparse (`rr_svm_rows`), nothing is
+kept that a visit can make anew, and the answer is the parts U and D of the weights (`rr_parts`):
+their sums W are dense as soon as the row of a root is. A sweep costs far more than visits there, so
+a first round only finds who matters, and later ones visit the classes more often and end with every
+class solved for itself.
 """
 
 from __future__ import annotations
@@ -32,16 +38,22 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.execution import Executor
+from linnaeus.execution import CHECKPOINT, Executor
 from linnaeus.solvers.linear import svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, Solution, squared_norms
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.recursive import rr_svm_blocks as blocks
 from linnaeus.solvers.recursive.rr_finish import Finish
+from linnaeus.solvers.recursive.rr_machine import Coupling
+from linnaeus.solvers.recursive.rr_parts import PathWeights, assembled, put_rows
 from linnaeus.solvers.recursive.rr_svm_blocks import STRETCHES, Duals, JointOptions, Lanes, Step
+from linnaeus.solvers.recursive.rr_svm_rows import DenseRows, SparseRows
 
 SIDE_BY_SIDE = 2  # blocks visited at the same time at least, whatever the number of workers
+CLOSE_BY = 8  # the same, where memory is short: their changes are kept until all are there
+AT_ONCE = 64  # blocks whose answers may wait in memory, where that is short
 CYCLES = 6  # visits of every class in a round; doubled every second round after some
+MANY_CYCLES = 18  # after the first round, where memory is short: sweeps are dear
 SMALL = 10_000_000  # nonzeros times classes up to which rounds may become long
 NEAR = 10.0  # times the tolerance: the gap of a start that only its weights may be to blame for
 FAR = 1.5  # times the tolerance: a gap that is not left to the sweeps alone
@@ -62,14 +74,16 @@ def solve(
     examples = [Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
     lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
     state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
-    newton, rounds = problem.work(), Rounds(max_rounds, tol)
-    if start is None:
-        state.start()
-    else:
-        state.resume(sp.csc_array(start), rounds)
+    newton = np.inf if options.compact else problem.work()
+    rounds = Rounds(max_rounds, tol)
+    about = ["rr_svm_dual", examples, lanes, start] if CHECKPOINT.get() else []
+    if not rounds.keep(about, state.taken, state.restore):
+        if start is None:
+            state.start()
+        else:
+            state.resume(sp.csc_array(start), rounds)
     P, best = _run(state, X.nnz * Y.shape[1] <= SMALL, newton, rounds)
-    A, (coef, intercept) = state.dual_variables(), state.weights()
-    W_I = state.stretch * np.asarray(found.upward.astype(dtype) @ state.D)
+    A, (coef, intercept, W_I) = state.dual_variables(), state.weights(found)
     objective, lower, trace = np.array([P]), np.array([min(best, P)]), rounds.trace
     result = Joint(Solution(coef, intercept, objective, lower, len(trace), trace), W_I)
     if 20.0 * state.spent > newton:
@@ -84,23 +98,29 @@ def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tupl
     Returns the primal value of the state, and the largest dual value.
     """
     tol, squared, dtype = rounds.tol, state.blocks[0].options.squared, state.D.dtype
-    (P, gap), stuck = state.reached, 0
-    best, least = P - gap if np.inf > P else -np.inf, gap
+    compact = state.D.compact
     rise = 10 * float(np.finfo(dtype).eps)  # below this the dual no longer rises
     patience, most = (3, 7) if small else (10, 3)
+    (P, gap), stuck = state.reached, 0
+    best, least = P - gap if np.inf > P else -np.inf, gap
     n_early, slow = 0, False  # rounds that seemed to have done enough; the last one did little
+    if state.course is not None:
+        P, gap, stuck, best, least, n_early, slow = state.course
     for n_rounds in rounds:
         enough = ENOUGH[squared] * 0.5**n_early * tol
-        n_cycles = CYCLES << min(max(0, n_rounds - patience) // 2, most)
+        known = compact and least < np.inf  # who matters, from a sweep
+        n_cycles = (MANY_CYCLES if known else CYCLES) << min(max(0, n_rounds - patience) // 2, most)
         early = any(state.cycle() <= enough for _ in range(n_cycles))
         n_early += early
         far = n_rounds == 1 or gap > FAR * tol * P
-        P, gap = state.alone(tol) if (early or slow) and far else state.certify()
+        ready = known if compact else early or slow
+        P, gap = state.alone(tol) if ready and far else state.certify()
         rounds.note(P, gap)
         better = P - gap > best + rise * abs(P) or gap < 0.9 * least
         stuck = 0 if better else stuck + 1
         slow = gap > 0.5 * least
         best, least = max(best, P - gap), min(least, gap)
+        state.course = P, gap, stuck, best, least, n_early, slow
         if stuck > 4 or (n_rounds > 1 and (SLOW if slow else 1.0) * state.spent > newton):
             break
     return P, best
@@ -119,28 +139,56 @@ class _JointState:
     def __init__(
         self, n_inner: int, d: int, lanes: list[Lanes], examples: list[Any], executor: Executor
     ) -> None:
-        self.D = np.zeros((n_inner, d + 1), dtype=examples[2].dtype)
+        compact = lanes[0].options.compact
+        kind = SparseRows if compact else DenseRows
+        self.D: SparseRows | DenseRows = kind(n_inner, d + 1, examples[2].dtype)
         self.blocks, self.executor, self.n_cycles, self.stretch = lanes, executor, 0, 1.0
         self.duals: list[Any] = [None] * len(lanes)
         self.answer: list[Duals] | None = None  # of blocks solved for themselves, D being kept
         self.reached = (np.inf, np.inf)  # primal value and gap of the start
+        self.course: Any = None  # what `_run` knows of the rounds so far
         self.examples = [executor.put(array) for array in examples]
         rows, _, self.weight = examples
         self.spent, self.length = 0.0, rows.data.size / self.weight.size + 1  # multiplications
-        n = -(-len(lanes) // max(SIDE_BY_SIDE, len(lanes) // 16))
+        together = CLOSE_BY if compact else max(SIDE_BY_SIDE, len(lanes) // 16)
+        n = -(-len(lanes) // together)
         self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
 
-    def _map(self, function: Any, tasks: Any) -> Iterator[Any]:
-        return self.executor.map(function, [*self.examples, self.executor.put(self.D)], tasks)
+    def taken(self) -> Any:
+        """The state between two rounds, as a plain value."""
+        own = self.n_cycles, self.stretch, self.reached, self.spent, self.course
+        return self.D.take(), self.duals, self.answer, own
 
-    def _all(self) -> list[tuple[Lanes, Duals]]:
-        return list(zip(self.blocks, self.duals, strict=True))
+    def restore(self, found: Any) -> None:
+        """Take up such a state."""
+        D, self.duals, self.answer, own = found
+        self.D.restore(D)
+        self.n_cycles, self.stretch, self.reached, self.spent, self.course = own
+
+    def _each(self, function: Any, some: Any, *more: Any) -> Iterator[Any]:
+        """What a function makes of some blocks, their rows of D and dual variables."""
+        tasks = [self._task(b, *more) for b in some]
+        return self.executor.map(function, self.examples, tasks)
+
+    def _task(self, b: int, *more: Any) -> tuple[Any, ...]:
+        lanes = self.blocks[b]
+        return (lanes, self.D.part(lanes.inner), self.duals[b], *more)
+
+    def _every(self, function: Any, *more: Any) -> Iterator[Any]:
+        """The same for all blocks, in order."""
+        n = len(self.blocks)
+        step = AT_ONCE if self.D.compact else n
+        for k in range(0, n, step):
+            yield from self._each(function, range(k, min(k + step, n)), *more)
 
     def start(self) -> None:
         """Every block from nothing."""
-        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
+        self._count(self.weight.size * self._n_classes())
         for phase in self.phases:
-            self.take(phase, list(self._map(blocks.first_visit, [self.blocks[b] for b in phase])))
+            self.take(phase, list(self._each(blocks.first_visit, phase)))
+
+    def _n_classes(self) -> int:
+        return sum(block.columns.size for block in self.blocks)
 
     def resume(self, start: sp.csc_array, rounds: Rounds) -> None:
         """Every block from given dual variables, and what they are worth."""
@@ -161,8 +209,7 @@ class _JointState:
         self._count(sum(int(duals.live.sum()) for duals in self.duals))
         gap = value = 0.0
         for phase in self.phases:
-            tasks = [(self.blocks[b], self.duals[b], self.n_cycles) for b in phase]
-            steps = list(self._map(blocks.visit, tasks))
+            steps = list(self._each(blocks.visit, phase, self.n_cycles))
             gap += sum(float(step.measured[0]) for step in steps)
             value += sum(float(step.measured[1]) for step in steps)
             self.take(phase, steps)
@@ -171,10 +218,10 @@ class _JointState:
     def certify(self) -> tuple[float, float]:
         """The primal value and the gap; examples that matter are listed anew."""
         self.answer = None
-        return self._note(list(self._map(blocks.sweep, self._all())))
+        return self._note(list(self._every(blocks.sweep)))
 
     def _note(self, swept: list[blocks.Swept]) -> tuple[float, float]:
-        self._count(sum(block.positives.shape[0] * block.columns.size for block in self.blocks))
+        self._count(self.weight.size * self._n_classes())
         self.duals = [seen.duals for seen in swept]
         size = sum(seen.size for seen in swept)
         values = 0.5 * np.square(STRETCHES) * size + sum(seen.loss for seen in swept)
@@ -185,58 +232,80 @@ class _JointState:
     def alone(self, tol: float) -> tuple[float, float]:
         """Likewise, for the best weights that go with this D."""
         self._count(ALONE * sum(int(duals.ptr[-1]) for duals in self.duals))
-        found = list(self._map(blocks.descend, [(*pair, tol) for pair in self._all()]))
+        found = list(self._every(blocks.descend, tol))
         P, gap = self._note([block.swept for block in found])
-        common = float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))
-        value = sum(block.objective for block in found) + 0.5 * common
+        value = sum(block.objective for block in found) + 0.5 * self.D.square()
         self.answer = [block.duals for block in found] if value < P else None
         return (value, gap - (P - value)) if value < P else (P, gap)
 
     def dual_variables(self) -> sp.csr_array:
         """A, (n, n_classes)."""
-        shape = (self.weight.size, sum(block.columns.size for block in self.blocks))
+        shape = (self.weight.size, self._n_classes())
         a, rows = (np.concatenate([getattr(d, k) for d in self.duals]) for k in ("a", "rows"))
-        columns = np.concatenate([block.columns[duals.lane()] for block, duals in self._all()])
+        columns = np.concatenate(
+            [b.columns[d.lane()] for b, d in zip(self.blocks, self.duals, strict=True)]
+        )
         A = sp.csr_array(sp.coo_array((a, (rows, columns)), shape))
         A.eliminate_zeros()
         return A
 
-    def weights(self) -> tuple[FloatArray, npt.NDArray[np.float64]]:
-        """Weights and intercepts of all classes."""
+    def weights(self, found: Coupling) -> tuple[Any, npt.NDArray[np.float64], Any]:
+        """Weights and intercepts of all classes, and the weights of the other nodes."""
         if self.answer is None:
             self._renew()
         else:
             self.duals = self.answer
-        n_classes = sum(block.columns.size for block in self.blocks)
-        coef = np.empty((n_classes, self.D.shape[1] - 1), dtype=self.D.dtype)
+        if isinstance(self.D, SparseRows):
+            return self._parts(self.D, found)
+        n_classes = self._n_classes()
+        coef = np.empty((n_classes, self.D.width - 1), dtype=self.D.dtype)
         intercept = np.empty(n_classes)
-        found = self._map(blocks.final_weights, self._all())
-        for block, (W, w_bias) in zip(self.blocks, found, strict=True):
+        made = self._every(blocks.final_weights)
+        for block, (W, w_bias) in zip(self.blocks, made, strict=True):
             coef[block.columns] = self.stretch * W
             intercept[block.columns] = self.stretch * block.options.bias * w_bias
-        return coef, intercept
+        W_I = self.stretch * np.asarray(found.upward.astype(self.D.dtype) @ self.D.D)
+        return coef, intercept, W_I
+
+    def _parts(self, D: SparseRows, found: Coupling) -> tuple[PathWeights, Any, FloatArray]:
+        """The same in parts; of the other nodes the weights of the constant feature alone."""
+        d, bias = D.width - 1, self.blocks[0].options.bias
+        common, last = D.taken_out(self.stretch)
+        paths, up = (sp.csr_array(M, dtype=D.dtype) for M in (found.B, found.upward))
+        counts, w_bias = np.zeros((2, self._n_classes()))
+        for block, n_own in zip(self.blocks, self._own(blocks.final_counts), strict=True):
+            counts[block.columns] = n_own
+        arrays = assembled(counts, d, D.dtype)
+        for block, (own, last_own) in zip(self.blocks, self._own(blocks.final_parts), strict=True):
+            put_rows(arrays, block.columns, own)
+            w_bias[block.columns] = last_own
+        arrays[0][:] *= D.dtype.type(self.stretch)
+        intercept = bias * (self.stretch * w_bias + paths @ last)
+        own = sp.csr_array(arrays, (counts.size, d))
+        return PathWeights(own, common, paths, up), intercept, np.asarray(up @ last)
+
+    def _own(self, function: Any) -> Iterator[Any]:
+        """What a function makes of all blocks and their dual variables alone."""
+        pairs = list(zip(self.blocks, self.duals, strict=True))
+        for k in range(0, len(pairs), AT_ONCE):
+            yield from self.executor.map(function, self.examples, pairs[k : k + AT_ONCE])
 
     def _renew(self) -> None:
         """D from the dual variables, without rounding's share."""
-        parts = list(self._map(blocks.refresh, self._all()))
-        self.D = np.zeros_like(self.D)
-        for block, part in zip(self.blocks, parts, strict=True):
-            self.D[block.inner] += part
+        self.D.clear()
+        for block, change in zip(self.blocks, self._every(blocks.refresh), strict=True):
+            self.D.add(block.inner, change)
 
     def take(self, phase: list[int], steps: list[Step]) -> None:
         """Go as far along the joint step as surely does not lower the dual."""
         share = 1.0 if len(phase) == 1 else self._share(phase, steps)
         for b, step in zip(phase, steps, strict=True):
-            self.D[self.blocks[b].inner] += self.D.dtype.type(share) * step.common
+            self.D.add(self.blocks[b].inner, step.common, share)
             self.duals[b] = step.duals if share == 1.0 else _part_way(step, share)
 
     def _share(self, phase: list[int], steps: list[Step]) -> float:
         """H / (H + X), at most 1: the single steps, and what crosses where they meet."""
         inner = [self.blocks[b].inner for b in phase]
-        single = sum(s.size + float(np.einsum("ij,ij", s.common, s.common)) for s in steps)
-        crossed = 0.0
-        for i, one in enumerate(steps):
-            for j, other in enumerate(steps[:i]):
-                _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
-                crossed += 2 * float(np.einsum("ij,ij", one.common[here], other.common[there]))
+        single = sum(step.size + step.common.square() for step in steps)
+        crossed = self.D.crossed(inner, [step.common for step in steps])
         return min(1.0, single / max(single + crossed, 1e-300))

@@ -155,11 +155,14 @@ def count_features(ptr, rows, indptr, indices, stamp, n_tokens, n_features):
 
 
 @loop
-def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, feature, place):
+def number_features(
+    ptr, rows, indptr, indices, numbered, feature_ptr, among, at, ids, feature, place
+):
     """Number the features of each lane anew, in ascending order, the constant feature last.
 
     numbered    : (lanes,) bool   whether a lane has numbers of its own
     feature_ptr : (lanes + 1,)    starts of the lists of features, known beforehand
+    among       : ascending features, all that there are
     at, ids     : result: ids[at[t] : ] are the numbers of the features of rows[t]; those in
         `indices` for a lane that has no numbers of its own
     feature     : result: number -> feature
@@ -175,7 +178,8 @@ def number_features(ptr, rows, indptr, indices, numbered, feature_ptr, at, ids, 
             for k in range(indptr[rows[t]], indptr[rows[t] + 1]):
                 place[indices[k]] = -1
         mine, n = feature[feature_ptr[b] : feature_ptr[b + 1]], 0
-        for j in range(d):
+        for q in range(among.size):
+            j = among[q]
             if place[j] == -1:
                 place[j], mine[n] = n, j
                 n += 1

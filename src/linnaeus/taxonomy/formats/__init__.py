@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from linnaeus.errors import FormatError, Notes, UserError, noted, shorten
+from linnaeus.errors import FormatError, UserError, shorten
 from linnaeus.files import atomic_write
 from linnaeus.taxonomy.formats import (
     arff,
@@ -29,6 +29,7 @@ from linnaeus.taxonomy.formats import (
     skos,
     skos_write,
 )  # fmt: skip
+from linnaeus.taxonomy.formats.notes import Notes, noted
 from linnaeus.taxonomy.formats.writing import with_text_names
 from linnaeus.taxonomy.taxonomy import Taxonomy
 

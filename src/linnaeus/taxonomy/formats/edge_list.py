@@ -14,9 +14,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
-from linnaeus.errors import FormatError, note, shorten
+from linnaeus.errors import FormatError, shorten
 from linnaeus.taxonomy.formats import beside, headers, level_columns, records
 from linnaeus.taxonomy.formats.draft import Edge, add_title, build, column_error
+from linnaeus.taxonomy.formats.notes import note
 from linnaeus.taxonomy.formats.tables import (
     DELIMITERS,
     Rows,

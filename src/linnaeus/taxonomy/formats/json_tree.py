@@ -233,5 +233,5 @@ def write(taxonomy: Taxonomy, handle: TextIO) -> None:
 
 
 def _write_list(handle: TextIO, items: Any) -> None:
-    lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+    lines = ",\n".join(map(json.JSONEncoder(ensure_ascii=False).encode, items))
     handle.write(f"[\n{lines}\n]" if lines else "[]")

@@ -15,9 +15,10 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from linnaeus.errors import FormatError, note, shorten
+from linnaeus.errors import FormatError, shorten
 from linnaeus.taxonomy.formats import headers
 from linnaeus.taxonomy.formats.draft import column_error, of_paths
+from linnaeus.taxonomy.formats.notes import note
 from linnaeus.taxonomy.formats.tables import Rows, stripped
 from linnaeus.taxonomy.taxonomy import Taxonomy
 

@@ -6,6 +6,7 @@ write titles, links, or a node without edges.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TextIO
@@ -20,18 +21,28 @@ from linnaeus.taxonomy.taxonomy import Taxonomy
 
 def read(path: Path) -> Taxonomy:
     """Read lines of ids."""
-    edges: list[Edge] = []
-    numbers: list[int | None] = []
+    numbered = list(_numbered(path))
+    edges: list[Edge] = [edge for _, edge in numbered]
+    refuse_child_first(path, edges)
+    return build(path, edges, lines=[line for line, _ in numbered])
+
+
+def read_edges(path: Path) -> list[tuple[str, str]]:
+    """All (parent, child) pairs as the file has them: cycles, loops and repeats too."""
+    return [edge for _, edge in _numbered(path)]
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, tuple[str, str]]]:
+    """Every edge with its line; each id is one object, however often it occurs."""
+    known: dict[str, str] = {}
     with open_lines(path) as lines:
         for text in lines:
-            ids = text.split()
+            ids = [known.setdefault(name, name) for name in text.split()]
             if len(ids) == 1:
                 remedy = "Write a parent and a child with a space between them."
                 raise column_error(path, lines.line, text, 1, remedy)
-            edges += pairwise(ids)
-            numbers += [lines.line] * (len(ids) - 1)
-    refuse_child_first(path, edges)
-    return build(path, edges, lines=numbers)
+            for edge in pairwise(ids):
+                yield lines.line, edge
 
 
 def write(taxonomy: Taxonomy, handle: TextIO) -> None:

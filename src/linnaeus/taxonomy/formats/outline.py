@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from linnaeus.errors import FormatError, TaxonomyError, note, shorten
+from linnaeus.errors import FormatError, TaxonomyError, shorten
 from linnaeus.taxonomy.formats.draft import Terms, of_paths
+from linnaeus.taxonomy.formats.notes import note
 from linnaeus.taxonomy.formats.tables import open_text
 from linnaeus.taxonomy.formats.writing import reject_characters, warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from linnaeus.errors import FormatError, TaxonomyError, note, shorten
+from linnaeus.errors import FormatError, TaxonomyError, shorten
 from linnaeus.taxonomy import lines
 from linnaeus.taxonomy.formats import google
 from linnaeus.taxonomy.formats.draft import PATH_LIMIT, build
+from linnaeus.taxonomy.formats.notes import note
 from linnaeus.taxonomy.formats.tables import open_text
 from linnaeus.taxonomy.formats.writing import warn_left_out
 from linnaeus.taxonomy.taxonomy import Taxonomy

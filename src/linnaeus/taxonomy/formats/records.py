@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from linnaeus.errors import FormatError, nearest, note, shorten
+from linnaeus.errors import FormatError, nearest, shorten
 from linnaeus.taxonomy.formats import beside, headers
 from linnaeus.taxonomy.formats.draft import Edge, add_title, build, column_error
+from linnaeus.taxonomy.formats.notes import note
 from linnaeus.taxonomy.formats.tables import Rows, stripped
 from linnaeus.taxonomy.taxonomy import Taxonomy
 

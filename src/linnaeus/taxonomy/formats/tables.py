@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
-from linnaeus.errors import FormatError, MissingExtraError, note, shorten
+from linnaeus.errors import FormatError, MissingExtraError, shorten
 from linnaeus.files import LineReader, encoding_of, open_lines
+from linnaeus.taxonomy.formats.notes import note
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _LONGEST_CELL = 2**31 - 1

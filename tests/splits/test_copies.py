@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linnaeus.errors import UserError
-from linnaeus.io.copies import Copies, digests
 from linnaeus.splits import k_folds, train_test_split
+from linnaeus.splits.copies import Copies, digests
 
 
 def test_texts_are_copies_whatever_their_case_blanks_and_punctuation_at_the_ends():

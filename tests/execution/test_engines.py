@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from threadpoolctl import threadpool_info
 
-from linnaeus import execution
-from linnaeus.execution import one_blas_thread
+from linnaeus.execution import engines, one_blas_thread
 
 
 def test_one_blas_thread_is_lifted_by_the_last_to_leave():
@@ -22,8 +21,8 @@ def test_one_blas_thread_is_lifted_by_the_last_to_leave():
 
 def test_libraries_of_linear_algebra_are_not_looked_for_every_time(monkeypatch):
     looked = []
-    find = execution.ThreadpoolController
-    monkeypatch.setattr(execution, "ThreadpoolController", lambda: looked.append(0) or find())
+    find = engines.ThreadpoolController
+    monkeypatch.setattr(engines, "ThreadpoolController", lambda: looked.append(0) or find())
     for _ in range(5):
         with one_blas_thread():
             pass

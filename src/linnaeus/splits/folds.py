@@ -62,7 +62,7 @@ def train_test_split(
     test : ndarray of int of shape (n_test,)
         Row numbers, ascending.
     """
-    labels = found(Y)[1]
+    labels = _sets(Y)
     n = labels.shape[0]
     n_test = int(test_size if isinstance(test_size, int | np.integer) else round(test_size * n))
     if not 1 <= n_test < n:
@@ -129,7 +129,7 @@ def t_per_class(
     tuple
         (train, test) row numbers, ascending.
     """
-    labels = found(Y)[1]
+    labels = _sets(Y)
     rng = check_random_state(random_state)
     for _ in range(repetitions):
         train = _draw(labels, t, rng)
@@ -157,7 +157,7 @@ def at_most_per_class(Y: Any, t: int = 3, random_state: Any = None) -> np.ndarra
     -------
     ndarray of int of shape (n_rows,)
     """
-    return _draw(found(Y)[1], t, check_random_state(random_state))
+    return _draw(_sets(Y), t, check_random_state(random_state))
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
@@ -210,8 +210,14 @@ class MultilabelStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
             yield np.flatnonzero(fold == j)
 
 
+def _sets(Y: Any) -> sp.csr_array:
+    """The label sets as an indicator; what is one already, as `found` makes it, stays so."""
+    tidy = isinstance(Y, sp.csr_array) and Y.dtype == np.int8 and Y.has_canonical_format
+    return Y if tidy and (Y.data == 1).all() else found(Y)[1]
+
+
 def _folds(Y: Any, k: int, rng: np.random.RandomState | None, groups: Any = None) -> np.ndarray:
-    labels = found(Y)[1]
+    labels = _sets(Y)
     if not 2 <= k <= labels.shape[0]:
         raise UserError(
             f"{k} folds were asked for, of {labels.shape[0]} rows. Use at least 2, and at most one "

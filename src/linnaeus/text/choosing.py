@@ -17,12 +17,14 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from linnaeus.io.collection import Part
-from linnaeus.text import TfidfVectorizer
 from linnaeus.text.languages import NAMES, language_shares
 from linnaeus.text.segmenters import SEGMENTERS, installed_segmenter
+from linnaeus.text.spectrum import SpectrumVectorizer
+from linnaeus.text.tfidf import TfidfVectorizer
 from linnaeus.text.writing import IDEOGRAPHS, LETTERS, longest_run
 
 SAMPLE = 300  # texts that are looked at
+MANY = 1000  # texts from which on words of a single text are left out
 TRIED, FEWEST, LONGEST = 1000, 40, 1000  # rows of a trial, at most and at least; characters of each
 LITTLE, MOST = 0.05, 0.5  # shares of letters that count at all, and that decide
 # With compounds, or with many endings
@@ -84,6 +86,33 @@ def words_analyzer(texts: Sequence[str]) -> str:
     if unspaced_share(texts) < MOST:
         return "text"
     return installed_segmenter(_main_language(texts)) or "text"
+
+
+def words(part: Part, **own: Any) -> TfidfVectorizer:
+    """Words weighted by TF-IDF, found as suits the language."""
+    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
+    if "analyzer" not in own:
+        own["analyzer"] = words_analyzer(part.texts or ())
+    fixed: dict[str, Any] = {"token_pattern": r"\w+", "sublinear_tf": True}
+    return TfidfVectorizer(**fixed | own)
+
+
+def pieces(part: Part, **own: Any) -> TfidfVectorizer:
+    """The same, and runs of letters in words."""
+    return words(part, **{"analyzer": "pieces"} | own)
+
+
+def characters(part: Part, **own: Any) -> TfidfVectorizer:
+    """Runs of characters."""
+    own.setdefault("min_df", 2 if len(part) >= MANY else 1)
+    fixed: dict[str, Any] = {"analyzer": "letters", "ngram_range": (2, 4), "sublinear_tf": True}
+    return TfidfVectorizer(**fixed | own)
+
+
+def spectrum(part: Part, **own: Any) -> SpectrumVectorizer:
+    """Substrings of symbols."""
+    own.setdefault("min_df", 3 if len(part) >= MANY else 1)
+    return SpectrumVectorizer(**{"p": 5, "q": 3, "presence": True, "idf": True} | own)
 
 
 def suited_to_language(part: Part) -> tuple[str, str]:

@@ -1,0 +1,20 @@
+"""Where work runs, what is kept of it, and how its values become files."""
+
+from linnaeus.execution.checkpoints import CHECKPOINT, Checkpoint, Stopped, checkpointing, unkept
+from linnaeus.execution.engines import (
+    BACKENDS,
+    Blocks,
+    Executor,
+    Serial,
+    Threads,
+    engine,
+    executor,
+    local,
+    one_blas_thread,
+    task,
+)
+
+__all__ = [
+    "BACKENDS", "CHECKPOINT", "Blocks", "Checkpoint", "Executor", "Serial", "Stopped", "Threads",
+    "checkpointing", "engine", "executor", "local", "one_blas_thread", "task", "unkept",
+]  # fmt: skip

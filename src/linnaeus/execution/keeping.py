@@ -1,0 +1,85 @@
+"""Tasks whose results are kept in a checkpoint, and are not done again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from linnaeus.execution import values
+from linnaeus.execution.checkpoints import MISSING, Checkpoint, stop_if_asked, unkept, version
+from linnaeus.execution.engines import Executor, Serial
+
+
+class Kept(NamedTuple):
+    """A result that is in its checkpoint already."""
+
+    key: str
+
+
+class Keeping:
+    """A task that keeps what it gives; a block comes with the name of its result.
+
+    It is done whole even if the fit is asked to stop: half a task is worth nothing.
+    """
+
+    is_task = True
+
+    def __init__(self, function: Callable[..., Any], checkpoint: Checkpoint) -> None:
+        self.function, self.checkpoint = function, checkpoint
+        self.folder = checkpoint.folder.absolute()
+
+    def __call__(self, *arguments: Any) -> Any:
+        *references, (key, block) = arguments
+        with unkept():
+            result = self.function(*references, block)
+        self.checkpoint.save(key, result)
+        return result
+
+    def taken(self, result: Any) -> Any:
+        """What came back from elsewhere."""
+        return self.checkpoint.load(result.key) if isinstance(result, Kept) else result
+
+
+class _Next(NamedTuple):
+    key: str
+    block: Any  # should the file of its result turn out to be damaged
+    there: bool
+
+
+def map_kept(
+    checkpoint: Checkpoint, executor: Executor | None, function: Callable[..., Any],
+    arrays: Sequence[Any], blocks: Sequence[Any],
+) -> Iterator[Any]:  # fmt: skip
+    """``function(*arrays, block)`` for every block in order; what is kept is not done again."""
+    executor = executor or Serial()
+    references = [executor.put(array) for array in arrays]
+    name = f"{function.__module__}:{function.__qualname__}"
+    about = values.digest(version(), name, [values.digest(array) for array in arrays])
+    coming: deque[_Next] = deque()
+
+    def missing() -> Iterator[tuple[str, Any]]:
+        for block in blocks:
+            key = values.digest(about, block)
+            there = checkpoint.path(key).exists()
+            coming.append(_Next(key, block, there))
+            if not there:
+                yield key, block
+
+    def loaded(entry: _Next) -> Any:
+        found = checkpoint.load(entry.key)
+        if found is not MISSING:
+            return found
+        again = executor.map(keeping, references, [(entry.key, entry.block)])
+        return next(iter(again))
+
+    checkpoint.prepare_if_writing()
+    keeping = Keeping(function, checkpoint)
+    for result in executor.map(keeping, references, missing()):  # type: ignore[arg-type]
+        while coming[0].there:
+            yield loaded(coming.popleft())
+        entry = coming.popleft()
+        yield loaded(entry) if result is MISSING else result
+        stop_if_asked(checkpoint)
+    while coming:
+        yield loaded(coming.popleft())

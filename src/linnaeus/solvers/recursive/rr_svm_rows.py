@@ -1,0 +1,208 @@
+"""D = B' V, what classes have in common, as rows that are dense or sparse (`rr_svm_dual`).
+
+A node's row of D has the features of the examples that matter below it: few far down, almost all
+near the roots. `DenseRows` keeps everything in one array, (n_inner, d + 1); `SparseRows` keeps for
+each row the features that it has, or all where it has most of them. A task gets the rows of
+its own nodes (`part`, not a copy) and answers with a `Change`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from linnaeus.solvers.numerics.examples import FloatArray, starts
+from linnaeus.solvers.recursive import rr_svm_rows_fast as fast
+
+FULL = 0.5  # the part of all features from which a row is kept dense: as many bytes either way
+
+Row = Any  # (d + 1,) array; or ascending features (uint32) and their values
+
+
+class Change(NamedTuple):
+    """What is added to some rows of D."""
+
+    features: npt.NDArray[np.uint32] | None  # ascending, of the columns; None for all
+    values: FloatArray  # (m, n_columns)
+
+    def square(self) -> float:
+        """The sum of all squares."""
+        return float(np.einsum("ij,ij", self.values, self.values))
+
+    def compact(self) -> Change:
+        """Without columns of zeros."""
+        if self.features is not None:
+            return self
+        has = np.flatnonzero(self.values.any(axis=0))
+        return Change(has.astype(np.uint32), np.ascontiguousarray(self.values[:, has]))
+
+
+def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
+    """Rows as one array (m, width)."""
+    out = np.zeros((len(part), width), dtype=dtype)
+    for here, row in zip(out, part, strict=True):
+        if isinstance(row, tuple):
+            here[row[0]] = row[1]
+        else:
+            here[:] = row
+    return out
+
+
+def stacked_at(part: list[Row], wanted: npt.NDArray[np.uint32], dtype: Any) -> FloatArray:
+    """Some columns of rows, ascending: (m, n_wanted)."""
+    out = np.empty((len(part), wanted.size), dtype=dtype)
+    for here, row in zip(out, part, strict=True):
+        if isinstance(row, tuple):
+            fast.read_at(*row, wanted, here)
+        else:
+            np.take(row, wanted, out=here)
+    return out
+
+
+class DenseRows:
+    """All rows in one array."""
+
+    compact = False
+
+    def __init__(self, n_rows: int, width: int, dtype: Any) -> None:
+        self.D = np.zeros((n_rows, width), dtype=dtype)
+        self.width, self.dtype = width, self.D.dtype
+
+    def take(self) -> Any:
+        """All rows, as a plain value."""
+        return self.D
+
+    def restore(self, found: Any) -> None:
+        """Take up such rows."""
+        self.D = found
+
+    def part(self, inner: Any) -> list[Row]:
+        """The rows of some nodes."""
+        return [self.D[v] for v in inner.tolist()]
+
+    def add(self, inner: Any, change: Change, share: float = 1.0) -> None:
+        """Add a part of a change to the rows of some nodes."""
+        self.D[inner] += self.dtype.type(share) * change.values
+
+    def clear(self) -> None:
+        """Zero everywhere."""
+        self.D = np.zeros_like(self.D)
+
+    def square(self) -> float:
+        """||D||^2"""
+        return float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))
+
+    def crossed(self, inner: list[Any], changes: list[Change]) -> float:
+        """Twice the sum of the products of any two changes, where they meet."""
+        total = 0.0
+        for i, one in enumerate(changes):
+            for j, other in enumerate(changes[:i]):
+                _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
+                total += 2 * float(np.einsum("ij,ij", one.values[here], other.values[there]))
+        return total
+
+
+class SparseRows:
+    """Every row by itself, with the features that it has."""
+
+    compact = True
+
+    def __init__(self, n_rows: int, width: int, dtype: Any) -> None:
+        self.n_rows, self.width, self.dtype = n_rows, width, np.dtype(dtype)
+        self.clear()
+
+    def clear(self) -> None:
+        """Zero everywhere."""
+        none = np.zeros(0, np.uint32), np.zeros(0, self.dtype)
+        self.rows: list[Row] = [none] * self.n_rows
+
+    def take(self) -> Any:
+        """All rows, as a plain value."""
+        return self.rows
+
+    def restore(self, found: Any) -> None:
+        """Take up such rows."""
+        self.rows = found
+
+    def part(self, inner: Any) -> list[Row]:
+        """The rows of some nodes."""
+        return [self.rows[v] for v in inner.tolist()]
+
+    def add(self, inner: Any, change: Change, share: float = 1.0) -> None:
+        """Add a part of a change to the rows of some nodes."""
+        features, values = change.compact()
+        for v, row in zip(inner.tolist(), self.dtype.type(share) * values, strict=True):
+            self.rows[v] = self._sum(self.rows[v], features, row)
+
+    def _sum(self, row: Row, features: Any, change: FloatArray) -> Row:
+        if not isinstance(row, tuple):
+            row[features] += change
+            return row
+        n = int(fast.n_together(row[0], features, change))
+        if n > FULL * self.width:
+            whole = stacked([row], self.width, self.dtype)[0]
+            whole[features] += change
+            return whole
+        if n == row[0].size:  # nothing new
+            return row[0], row[1] + self._placed(row[0], features, change)
+        out = np.empty(n, np.uint32), np.empty(n, self.dtype)
+        fast.add_together(*row, features, change, *out)
+        return out
+
+    def _placed(self, features: Any, others: Any, change: FloatArray) -> FloatArray:
+        """A change at the features of a row, which are ascending too."""
+        out = np.empty(features.size, self.dtype)
+        fast.read_at(others, change, features, out)
+        return out
+
+    def square(self) -> float:
+        """||D||^2"""
+        values = (row[1] if isinstance(row, tuple) else row for row in self.rows)
+        return float(sum(np.einsum("i,i", v, v, dtype=np.float64) for v in values))
+
+    def crossed(self, inner: list[Any], changes: list[Change]) -> float:
+        """Twice the sum of the products of any two changes: ||sum||^2 less the squares of each.
+
+        Node by node, so that one row at a time is whole.
+        """
+        users: dict[int, list[tuple[int, int]]] = {}
+        for i, nodes in enumerate(inner):
+            for k, v in enumerate(nodes.tolist()):
+                users.setdefault(v, []).append((i, k))
+        total = 0.0
+        for places in users.values():
+            if len(places) > 1:
+                total += self._crossed(changes, places)
+        return total
+
+    def _crossed(self, changes: list[Change], places: list[tuple[int, int]]) -> float:
+        whole, single = np.zeros(self.width), 0.0
+        for i, k in places:
+            features, values = changes[i].compact()
+            whole[features] += values[k]
+            single += float(np.einsum("i,i", values[k], values[k], dtype=np.float64))
+        return float(np.einsum("i,i", whole, whole)) - single  # no threads for so little
+
+    def taken_out(self, factor: float) -> tuple[sp.csr_array, FloatArray]:
+        """All rows times a factor, (n_rows, d), and their last column; rows are let go one by one.
+
+        So that there is never more than about one copy of them.
+        """
+        last = np.zeros(self.n_rows, self.dtype)
+        counts = np.zeros(self.n_rows, dtype=np.int64)
+        for v, row in enumerate(self.rows):
+            features, values = row if isinstance(row, tuple) else (None, row)
+            at_end = values[-1:] if features is None else values[features == self.width - 1]
+            last[v] = factor * at_end.sum()
+            counts[v] = np.count_nonzero(values) - np.count_nonzero(at_end)
+        ptr = starts(counts)
+        indices, data = np.empty(ptr[-1], np.int32), np.empty(ptr[-1], self.dtype)
+        for v in range(self.n_rows):
+            whole = stacked([self.rows[v]], self.width, self.dtype)[0, :-1]
+            self.rows[v] = ()
+            has = np.flatnonzero(whole)
+            indices[ptr[v] : ptr[v + 1]], data[ptr[v] : ptr[v + 1]] = has, factor * whole[has]
+        return sp.csr_array((data, indices, ptr), (self.n_rows, self.width - 1)), last

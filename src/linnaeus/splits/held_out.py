@@ -1,0 +1,188 @@
+"""Scores of training rows by estimators that have not seen them, for rules to be learned from.
+
+With k folds every row is scored by the estimator of the other folds. With one, a fifth of the rows
+is held out once: for large data, where more fits would take long and a fifth is plenty.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from linnaeus.splits.folds import Split, k_folds, train_test_split
+from linnaeus.storage.sparse_files import folder_of, taken
+from linnaeus.taxonomy import Taxonomy
+
+SHARE = 0.2
+LARGE = 50_000  # rows from which on one split is enough
+MOST = 20_000_000  # scores that are kept
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Held-out scores and the true label sets of the same rows.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_rows,)
+        Numbers of the training rows.
+    scores : ndarray of float32 of shape (n_rows, n_columns)
+        Held-out scores.
+    Y : csr_array of shape (n_rows, n_nodes)
+        True label sets.
+    own : csr_array of shape (n_rows, n_nodes) or None
+        What the estimators themselves predicted.
+    """
+
+    rows: Any
+    scores: Any
+    Y: Any
+    own: Any = None
+
+    def thinned(self, seed: int, most: int = MOST) -> HeldOut:
+        """No more rows than `most` scores allow.
+
+        Parameters
+        ----------
+        seed : int
+            Seed of the rows.
+        most : int, default=20000000
+            Most scores to keep.
+
+        Returns
+        -------
+        HeldOut
+        """
+        keep = max(1, most // max(1, self.scores.shape[1]))
+        if len(self.rows) <= keep:
+            return self
+        kept = np.sort(np.random.default_rng(seed).choice(len(self.rows), keep, replace=False))
+        own = None if self.own is None else self.own[kept]
+        return HeldOut(self.rows[kept], self.scores[kept], self.Y[kept], own)
+
+
+def splits_of(
+    y: Any, n_train: int, folds: int | None, seed: int, groups: np.ndarray | None = None
+) -> list[Split]:
+    """Rows to fit on and rows to score: what comes after `n_train` rows, else folds.
+
+    groups : copies of a row, which stay together; where all rows are copies there are no splits
+    """
+    n = y.shape[0]
+    if n_train < n:
+        return [(np.arange(n_train), np.arange(n_train, n))]
+    distinct = n if groups is None else np.unique(groups).size
+    return held_out_splits(y, folds, seed, groups) if distinct > 1 else []
+
+
+def held_out_splits(
+    y: Any, folds: int | None, seed: int, groups: np.ndarray | None = None
+) -> list[Split]:
+    """Rows to fit on and rows to score: k folds, or one fifth once; copies on one side."""
+    n = y.shape[0] if sp.issparse(y) else len(y)
+    distinct = n if groups is None else np.unique(groups).size
+    folds = (3 if n < LARGE else 1) if folds is None else folds
+    if folds == 1:
+        return [train_test_split(y, SHARE, seed, groups=groups)]
+    return k_folds(y, min(folds, distinct), seed, groups)
+
+
+class OutOfFold(NamedTuple):
+    """Scores of rows by estimators that have not seen them, fold after fold."""
+
+    rows: npt.NDArray[np.intp]  # their numbers
+    scores: npt.NDArray[np.floating[Any]]  # (n, n_columns)
+    predicted: list[Any]  # what the estimator of each fold itself predicts, where asked for
+
+
+def out_of_fold(
+    make: Callable[[], Any],
+    X: Any,
+    y: Any,
+    splits: Sequence[Split],
+    columns: tuple[Any, ...],
+    score: Callable[[Any, Any], tuple[Sequence[Any], Any]],
+    *,
+    params: Mapping[str, Any] | None = None,
+    predict: bool = False,
+    dtype: Any = np.float64,
+    callback: Callable[[int, int], None] | None = None,
+) -> OutOfFold:
+    """Fit on one side of every split, and score the other side over `columns`.
+
+    A label that a fold lacks gets the lowest score of its row.
+
+    make : gives a new estimator
+    score : of a fitted estimator and rows, the labels that it scores, and their scores
+    params : for `fit`, of all rows
+    predict : whether to ask the estimators for their own predictions too
+    callback : told how many fits are done, and how many there are
+    """
+    position = {name: j for j, name in enumerate(columns)}
+    at, scores, predicted = [], [], []
+    for done, (train, test) in enumerate(splits):
+        if callback is not None:
+            callback(done, len(splits))
+        test = np.arange(_num_samples(X))[test]  # row numbers, where a mask was given
+        fitted = make()
+        X_train, y_train = _split(fitted, X, y, train)
+        X_test, _ = _split(fitted, X, y, test, train)
+        with warnings.catch_warnings():
+            # A label that a fold lacks is no news to the user: it does not lack in the data.
+            warnings.filterwarnings("ignore", message="Label .* is present in all training")
+            more = _check_method_params(X, dict(params or {}), train)
+            fitted = fitted.fit(X_train, y_train, **more)
+        names, found = score(fitted, X_test)
+        known = [j for j, name in enumerate(names) if name in position]
+        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
+        part[:, [position[names[j]] for j in known]] = found[:, known]
+        at.append(test)
+        scores.append(part.astype(dtype))
+        predicted += [fitted.predict(X_test)] if predict else []
+    return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
+
+
+def _split(estimator: Any, X: Any, y: Any, rows: Any, others: Any = None) -> tuple[Any, Any]:
+    """Some rows and their labels; those of a matrix on disk are on disk too."""
+    if folder_of(X) is None:
+        return _safe_split(estimator, X, y, rows, others)  # type: ignore[no-any-return]
+    rows = np.arange(X.shape[0])[rows]
+    return taken(X, rows), _safe_indexing(y, rows)
+
+
+def hold_out(
+    make: Callable[[], Any],
+    X: Any,
+    y: Any,
+    taxonomy: Taxonomy,
+    columns: tuple[Any, ...],
+    splits: Sequence[Split],
+    *,
+    own: bool = False,
+    callback: Callable[[int, int], None] | None = None,
+) -> HeldOut:
+    """Scores over `columns` of all rows that are held out, by estimators of linnaeus.
+
+    make : gives a new estimator
+    own : whether to ask the estimators for their own predictions too
+    callback : told how many fits are done, and how many there are
+    """
+
+    def score(fitted: Any, X: Any) -> tuple[Sequence[Any], Any]:
+        return fitted.targets_.names, fitted.class_scores(X)
+
+    found = out_of_fold(
+        make, X, y, splits, columns, score, predict=own, dtype=np.float32, callback=callback
+    )
+    sets = [taxonomy.encode(answers) for answers in found.predicted]
+    Y = taxonomy.encode(y[found.rows])
+    return HeldOut(found.rows, found.scores, Y, sp.vstack(sets, format="csr") if own else None)
