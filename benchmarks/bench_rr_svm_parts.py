@@ -40,8 +40,7 @@ def problem(n_classes: int, n_rows: int, n_features: int, depth: int) -> tuple[A
 
 def fitted(data: tuple[Any, ...], limit: int | None, tol: float) -> Any:
     taxonomy, X, y = data
-    model = linnaeus.RecursiveSVM(taxonomy, dtype="float32", tol=tol, random_state=0)
-    model._limit = limit
+    model = linnaeus.RecursiveSVM(taxonomy, dtype="float32", tol=tol, memory=limit, random_state=0)
     return model.fit(X, y)
 
 
