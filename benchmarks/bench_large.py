@@ -135,7 +135,7 @@ def quality(model: Any, taxonomy: Any, X: sp.csr_array, Y: sp.csr_array) -> dict
     """F1 of the best label, precision of the best, and milliseconds a document."""
     model.top_k(X[:2])
     cpu = time.process_time()
-    best, scores = model.top_k(X, 5)
+    best, _ = model.top_k(X, 5)
     batch = time.process_time() - cpu
     few = [X[[i]] for i in range(ALONE)]
     cpu = time.process_time()

@@ -1,5 +1,6 @@
 """Weights listed by feature: the same scores, in memory, in files, whole or the best of them."""
 
+import errno
 import gc
 import pickle
 import tracemalloc
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from linnaeus import FlatSVM, Taxonomy, load
 from linnaeus.errors import UserError
+from linnaeus.estimators import _linear
 from linnaeus.inference.rows import top_columns
 from linnaeus.solvers.numerics import postings, products
 from linnaeus.solvers.numerics.products import best_scores, linear_scores
@@ -234,3 +236,28 @@ def test_new_weights_are_seen():
     model.coef_ = -model.coef_
     model.intercept_ = -model.intercept_
     assert np.array_equal(model.top_k(X, 5)[1], -fitted("one")[0].top_k(X, 5)[1][:, ::-1])
+
+
+def test_many_weights_are_saved_with_their_lists(tmp_path, monkeypatch):
+    model, X = fitted("one")
+    monkeypatch.setattr(_linear, "INDEXED", 1)
+    for name in ("one", "two"):
+        model.save(tmp_path / name)
+    files = [(tmp_path / name / postings.INDEX).read_bytes() for name in ("one", "two")]
+    assert files[0] == files[1]
+    expected = fitted("one")[0].top_k(X, 2)[1]
+    monkeypatch.setattr(postings, "build", None)  # it is not needed
+    assert np.array_equal(load(tmp_path / "one").top_k(X, 2)[1], expected)
+
+
+def test_a_model_is_saved_where_its_lists_find_no_room(tmp_path, monkeypatch):
+    model, X = fitted("one")
+    monkeypatch.setattr(_linear, "INDEXED", 1)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(postings, "write", full)
+    with pytest.warns(UserWarning, match=r"is saved, its index is not: No space left on device"):
+        model.save(tmp_path / "model")
+    assert np.array_equal(load(tmp_path / "model").top_k(X, 2)[0], model.top_k(X, 2)[0])

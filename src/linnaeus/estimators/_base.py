@@ -298,6 +298,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Directory to write.
         """
         storage.save(self, path)
+        self.save_index(path)
+
+    def save_index(self, path: str | Path) -> None:
+        """Write what makes answers quick beside the saved weights, where that is worth it.
+
+        Parameters
+        ----------
+        path : str or Path
+            Directory that holds these weights.
+        """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
@@ -18,10 +20,12 @@ from linnaeus.estimators._base import TOO_LARGE, Classifier
 from linnaeus.estimators._rows import read_rows
 from linnaeus.inference.rows import SCORE_ENTRIES, top_columns
 from linnaeus.parameters import POSITIVE, fitting
+from linnaeus.solvers.numerics import postings
 from linnaeus.solvers.numerics.products import best_scores, is_listed, linear_scores
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
+INDEXED = 1 << 23  # sparse weights from which they are saved by feature too
 WEIGHTS = 8  # for each score of a block, where weights are many: every block reads all of them
 
 # What `_ranked_classes` has found, with the targets that it is about; no attribute, which copies
@@ -209,6 +213,27 @@ class LinearClassifier(Classifier):
         check_is_fitted(self)
         self.coef_ = sp.csr_array(self.coef_)
         return self
+
+    def save_index(self, path: str | Path) -> None:
+        """Write many sparse weights once more, listed by feature, beside the saved ones.
+
+        Without this file the lists are made in memory when they are first used. It may be deleted.
+
+        Parameters
+        ----------
+        path : str or Path
+            Directory that holds these weights.
+        """
+        if "targets_" not in vars(self) or not self._is_listed() or self.coef_.nnz < INDEXED:
+            return
+        try:
+            postings.write(self.coef_, path)
+        except OSError as error:
+            warnings.warn(
+                f"The model is saved, its index is not: {error.strerror or error}. Without it the "
+                f"first answer takes longer. Make room in {path} and save the model again.",
+                stacklevel=3,
+            )
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, self.kept)

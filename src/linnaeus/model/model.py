@@ -390,6 +390,8 @@ class Model:
             How long the work took, by its steps.
         """
         storage.save(self, path, about=self.about, seconds=seconds)
+        if isinstance(self.estimator, LinearClassifier):
+            self.estimator.save_index(path)
 
 
 def held_out_figures(table: Iterable[Mapping[str, Any]], name: str) -> dict[str, float]:
