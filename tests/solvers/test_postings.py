@@ -254,7 +254,7 @@ def test_a_model_is_saved_where_its_lists_find_no_room(tmp_path, monkeypatch):
     model, X = fitted("one")
     monkeypatch.setattr(_linear, "INDEXED", 1)
 
-    def full(*_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(postings, "write", full)

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 import linnaeus
 from linnaeus import RecursiveSVM, Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.estimators import _recursive
+from linnaeus.estimators import _linear, _recursive
+from linnaeus.solvers.numerics import postings, products
 from linnaeus.solvers.recursive import rr_svm_blocks
+from linnaeus.storage.directory import INDEXES
 from linnaeus.synthetic import make_text_like
 from marks import slow
 
@@ -120,6 +122,20 @@ def test_scores_are_those_of_whole_weights_and_survive_a_file(text, tmp_path):
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(loaded.top_k(X)[0], model.top_k(X)[0])
     assert (loaded.predict(X) != model.predict(X)).nnz == 0
+
+
+def test_parts_are_saved_with_their_lists(text, tmp_path, monkeypatch):
+    tax, X, Y = text
+    monkeypatch.setattr(products, "LARGE", 1)
+    model = limited(tax).fit(X, Y)
+    expected = model.decision_function(X), model.top_k(X, 3)[0]
+    monkeypatch.setattr(_linear, "INDEXED", 1)
+    model.save(tmp_path / "model")
+    assert all((tmp_path / "model" / name).exists() for name in INDEXES)
+    again = linnaeus.load(tmp_path / "model")
+    monkeypatch.setattr(postings, "build", None)  # it is not needed
+    np.testing.assert_array_equal(again.decision_function(X), expected[0])
+    np.testing.assert_array_equal(again.top_k(X, 3)[0], expected[1])
 
 
 def test_workers_make_no_difference(text):

@@ -22,6 +22,7 @@ from linnaeus.inference.rows import SCORE_ENTRIES, top_columns
 from linnaeus.parameters import POSITIVE, fitting
 from linnaeus.solvers.numerics import postings
 from linnaeus.solvers.numerics.products import best_scores, is_listed, linear_scores
+from linnaeus.storage.directory import INDEXES
 
 LARGE = 500_000  # nonzeros from which data are float32 by default, unless tol is tight
 WIDE = 1000  # features from which problems are easy enough for it
@@ -181,6 +182,10 @@ class LinearClassifier(Classifier):
         plain = kind._scores is _scores and kind._score_blocks is _score_blocks
         return plain and not self.targets_.binary and is_listed(W)
 
+    def _listed(self) -> list[Any]:
+        """The weights that are listed by feature."""
+        return [self.coef_] if self._is_listed() else []
+
     def _listed_best(self, X: Any, place: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The best of the classes `place` (None: of all) as numbers in it, and their scores."""
         place = np.arange(self.intercept_.size) if place is None else place
@@ -224,10 +229,11 @@ class LinearClassifier(Classifier):
         path : str or Path
             Directory that holds these weights.
         """
-        if "targets_" not in vars(self) or not self._is_listed() or self.coef_.nnz < INDEXED:
-            return
+        listed = self._listed() if "targets_" in vars(self) else []
         try:
-            postings.write(self.coef_, path)
+            for name, W in zip(INDEXES, listed, strict=False):
+                if W.nnz >= INDEXED:
+                    postings.write(W, path, name=name)
         except OSError as error:
             warnings.warn(
                 f"The model is saved, its index is not: {error.strerror or error}. Without it the "

@@ -29,12 +29,12 @@ from linnaeus.estimators._continued import (
     whole,
     with_columns,
 )
-from linnaeus.estimators._linear import WEIGHTS, class_costs
+from linnaeus.estimators._linear import class_costs
 from linnaeus.execution import executor
 from linnaeus.execution.memory import size_of
-from linnaeus.inference.rows import SCORE_ENTRIES
 from linnaeus.parameters import MAPPING, NONE, NOT_NEGATIVE, POSITIVE, Limits, choice
 from linnaeus.solvers.numerics.examples import Joint, Solution
+from linnaeus.solvers.numerics.products import is_listed
 from linnaeus.solvers.recursive import alternation
 from linnaeus.solvers.recursive.rr_parts import PathWeights
 from linnaeus.taxonomy import Taxonomy
@@ -42,7 +42,6 @@ from linnaeus.taxonomy.structure import undirected_edges
 
 FREE = 1e-6
 PARTS = ("own_coef_", "common_coef_", "paths_", "inner_paths_")  # of `PathWeights`
-MOST = 1 << 25  # scores of a block of rows, where weights are kept in parts
 WHOLE = 1 << 31  # bytes of whole weights that a model kept in parts makes when asked
 
 
@@ -200,12 +199,16 @@ class Recursive(Continued):
         every = slice(None)
         return parts.inner_rows(every) if inner else parts.rows(every)
 
+    def _listed(self) -> list[Any]:
+        parts = self._path_weights()
+        return super()._listed() if parts is None else [*filter(is_listed, parts[:2])]
+
     def _score_blocks(self, X: Any) -> Iterator[np.ndarray]:
         parts = self._path_weights()
         if parts is None:
             return super()._score_blocks(X)
         X = self._checked(X)
-        blocks = self._row_blocks(X.shape[0], max(SCORE_ENTRIES, min(MOST, parts.size // WEIGHTS)))
+        blocks = self._row_blocks(X.shape[0])
         return (parts.scores(X[rows], self.intercept_, self.n_jobs) for rows in blocks)
 
     def sparsify(self) -> Self:

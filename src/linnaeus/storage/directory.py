@@ -5,7 +5,7 @@
     vocabulary.json     large lists of names and words
     arrays.safetensors  all numbers, memory-mapped when the model is loaded
     made.json           date, versions of the libraries, and measured seconds
-    index.safetensors   sparse weights by feature, where somebody asked for it; may be deleted
+    index.safetensors   many sparse weights by feature (index-2 where there are two); may be deleted
 
 Equal objects give equal bytes, made.json excepted: nothing else depends on the machine, the time or
 the place. Nothing is ever pickled, and nothing in a file is ever run.
@@ -28,10 +28,11 @@ from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy, formats
 
 ARRAYS, TEXTS = "arrays.safetensors", "vocabulary.json"
-INDEX = "index.safetensors"  # made of the arrays, and checked against them when it is used
+# made of the arrays, and checked against them when they are used
+INDEXES = ("index.safetensors", "index-2.safetensors")
 TAXONOMIES = ("taxonomy.tsv", "taxonomy.json")  # the second where names hold tabs or line breaks
 _CHECKED = frozenset((ARRAYS, TEXTS, *TAXONOMIES))  # by the checksums of model.json
-FILES = _CHECKED | {document.NAME, made.NAME, INDEX}
+FILES = _CHECKED | {document.NAME, made.NAME, *INDEXES}
 _TRIES = 20  # a model may be replaced by another while it is read
 
 

@@ -30,9 +30,10 @@ from linnaeus.compiled import read_only
 from linnaeus.errors import FormatError
 from linnaeus.files import atomic_path
 from linnaeus.solvers.numerics import postings_fast
-from linnaeus.storage.directory import INDEX
+from linnaeus.storage.directory import INDEXES
 
 Array = npt.NDArray[Any]
+INDEX = INDEXES[0]
 
 BLOCK = 1 << 26  # bytes of lists that are made at a time, where no limit is given
 NEAR = 1 << 16  # bytes between two lists that are rather read than left out
@@ -80,12 +81,15 @@ def build(W: sp.csr_array) -> Postings:
     return _frozen(plan.class_ptr, classes, plan.weight_ptr, weights)
 
 
-def write(W: sp.csr_array, folder: str | Path, limit: int | None = None) -> Postings:
+def write(
+    W: sp.csr_array, folder: str | Path, limit: int | None = None, name: str = INDEX
+) -> Postings:
     """Lists in a file of the folder, memory-mapped; from now on `of` answers with them.
 
     limit : bytes of lists that are in memory at a time
+    name : one of `INDEXES`
     """
-    path, plan, dtype = Path(folder) / INDEX, _plan(W), W.dtype
+    path, plan, dtype = Path(folder) / name, _plan(W), W.dtype
     blocks = list(plan.blocks(dtype.itemsize, limit or BLOCK))
     shapes = {
         "class_ptr": (np.dtype(np.int64), plan.class_ptr.size),
@@ -262,7 +266,7 @@ def _some(W: sp.csr_array) -> Array:
 def _beside(W: sp.csr_array) -> Postings | None:
     """Lists in the folder of the file in which the weights lie."""
     file = arrays.file_of(W.data)
-    path = file and file.with_name(INDEX)
-    if path is None or not path.exists() or not _is_of(arrays.read(path), W):
-        return None
-    return read(W, path)
+    for path in [] if file is None else map(file.with_name, INDEXES):
+        if path.exists() and _is_of(arrays.read(path), W):
+            return read(W, path)
+    return None

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from linnaeus.solvers.numerics.examples import starts
 from linnaeus.solvers.numerics.products import linear_scores
 
-CLASSES = 4096  # scored at a time: what is copied of their weights stays small
+CLASSES = 4096  # scored at a time: what is made for them beside the scores stays small
 
 
 class PathWeights(NamedTuple):
@@ -51,12 +51,10 @@ class PathWeights(NamedTuple):
 
     def scores(self, X: Any, intercept: Any, n_jobs: int | None = None) -> npt.NDArray[Any]:
         """X W' + intercept, (n, n_classes), by the parts."""
-        none = np.zeros(self.common.shape[0])
-        shared = linear_scores(X, self.common, none, n_jobs)
-        out = np.empty((X.shape[0], self.own.shape[0]), np.result_type(X, self.own, intercept))
+        shared = linear_scores(X, self.common, np.zeros(self.common.shape[0]), n_jobs)
+        out = linear_scores(X, self.own, intercept, n_jobs)
         for k in range(0, out.shape[1], CLASSES):
             here = slice(k, k + CLASSES)
-            out[:, here] = linear_scores(X, self.own[here], intercept[here], n_jobs)
             out[:, here] += (self.paths[here] @ shared.T).T
         return out
 
