@@ -227,15 +227,6 @@ def test_no_row_is_scored_by_an_estimator_that_saw_it(folds):
     assert (cheating.scores == 1).all()  # the check can fail
 
 
-def test_thinned_keeps_rows_together(model):
-    held = model.held_out
-    few = held.thinned(0, most=10 * held.scores.shape[1])
-    assert len(few.rows) == 10 and held.thinned(0) is held
-    at = {row: i for i, row in enumerate(held.rows.tolist())}
-    kept = [at[row] for row in few.rows.tolist()]
-    assert (few.scores == held.scores[kept]).all() and (held.Y[kept] != few.Y).nnz == 0
-
-
 # -- mistakes -----------------------------------------------------------------------------
 
 

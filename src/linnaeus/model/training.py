@@ -24,7 +24,7 @@ from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
 from linnaeus.model.search import METRIC, Found, Trial, best_method, best_variant
 from linnaeus.splits import Copies, Split
-from linnaeus.splits.held_out import HeldOut, hold_out, splits_of
+from linnaeus.splits.held_out import HeldOut, fewer_scored, hold_out, splits_of
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.labelsets import commonest_set
 
@@ -124,8 +124,9 @@ def train(
     scores = None
     if held:
         decides = INFO[chosen.method].decides and (labels.several or rule != "auto")
+        columns = tuple(estimator.targets_.names)
         scores = hold_out(
-            new, X, labels.y, taxonomy, tuple(estimator.targets_.names), held,
+            new, X, labels.y, taxonomy, columns, fewer_scored(held, len(columns), seed),
             own=decides, callback=scored,
         )  # fmt: skip
     data = summary(labels, taxonomy, X) | {"copies": n_copies}
@@ -212,7 +213,6 @@ def _with_rule(
         why = "there is one distinct training row, so none can be held out"
         kept = _told(model, None, OWN, {"name": OWN, "why": why})
         return kept if rule == "auto" else kept.with_rule(rule, **parameters)
-    scores = scores.thinned(seed)
     model = with_confidence(_told(model, None, OWN, {}, scores), scores)
     if rule != "auto":
         return model.with_rule(rule, **parameters)

@@ -1,7 +1,8 @@
 """Scores of training rows by estimators that have not seen them, for rules to be learned from.
 
 With k folds every row is scored by the estimator of the other folds. With one, a fifth of the rows
-is held out once: for large data, where more fits would take long and a fifth is plenty.
+is held out once: for large data, where more fits would take long and a fifth is plenty. Where there
+are very many classes, only some of these rows are scored: a row has a score for each of them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from linnaeus.taxonomy import Taxonomy
 
 SHARE = 0.2
 LARGE = 50_000  # rows from which on one split is enough
-MOST = 20_000_000  # scores that are kept
+MOST = 20_000_000  # scores that are made
 
 
 @dataclass(frozen=True)
@@ -48,27 +49,6 @@ class HeldOut:
     Y: Any
     own: Any = None
 
-    def thinned(self, seed: int, most: int = MOST) -> HeldOut:
-        """No more rows than `most` scores allow.
-
-        Parameters
-        ----------
-        seed : int
-            Seed of the rows.
-        most : int, default=20000000
-            Most scores to keep.
-
-        Returns
-        -------
-        HeldOut
-        """
-        keep = max(1, most // max(1, self.scores.shape[1]))
-        if len(self.rows) <= keep:
-            return self
-        kept = np.sort(np.random.default_rng(seed).choice(len(self.rows), keep, replace=False))
-        own = None if self.own is None else self.own[kept]
-        return HeldOut(self.rows[kept], self.scores[kept], self.Y[kept], own)
-
 
 def splits_of(
     y: Any, n_train: int, folds: int | None, seed: int, groups: np.ndarray | None = None
@@ -90,10 +70,26 @@ def held_out_splits(
     """Rows to fit on and rows to score: k folds, or one fifth once; copies on one side."""
     n = y.shape[0] if sp.issparse(y) else len(y)
     distinct = n if groups is None else np.unique(groups).size
-    folds = (3 if n < LARGE else 1) if folds is None else folds
+    enough = n >= LARGE or (sp.issparse(y) and SHARE * n * y.shape[1] >= MOST)
+    folds = (1 if enough else 3) if folds is None else folds
     if folds == 1:
         return [train_test_split(y, SHARE, seed, groups=groups)]
     return k_folds(y, min(folds, distinct), seed, groups)
+
+
+def fewer_scored(splits: list[Split], n_columns: int, seed: int, most: int = MOST) -> list[Split]:
+    """The splits with so many rows to score that there are at most `most` scores, one row at least.
+
+    The rows are drawn from those of all splits; a split that is left with none is dropped.
+    """
+    ends = np.cumsum([len(test) for _, test in splits])
+    keep = max(1, most // max(1, n_columns))
+    if not splits or ends[-1] <= keep:
+        return splits
+    kept = np.sort(np.random.default_rng(seed).choice(ends[-1], keep, replace=False))
+    some = [(fit, test[kept[(kept >= end - len(test)) & (kept < end)] - (end - len(test))])
+            for (fit, test), end in zip(splits, ends.tolist(), strict=True)]  # fmt: skip
+    return [split for split in some if len(split[1])]
 
 
 class OutOfFold(NamedTuple):
