@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from linnaeus import HBLR, HM3, MulticlassLogistic, RecursiveLogistic, Taxonomy, execution
-from linnaeus.execution import executor
+from linnaeus.execution import executor, values
+from linnaeus.execution.engines import ENGINE
 from linnaeus.solvers.markov import hm3
 from linnaeus.solvers.numerics import row_parts
 from linnaeus.solvers.numerics.examples import Rows
@@ -70,6 +71,45 @@ def test_any_number_of_threads_gives_the_same_bits(name, data, small):
         assert_array_equal(V, W)
         assert_array_equal(other.intercept_, one.intercept_)
     assert max(small) > 1  # threads had something to do
+
+
+class Elsewhere(execution.Serial):
+    """An engine whose tasks share no memory with the fit: all goes through files."""
+
+    is_far = True
+
+    def __init__(self, folder):
+        self.folder, self.names = folder, []
+
+    def sent(self, value):
+        values.write(self.folder / "value", value)
+        return values.read(self.folder / "value")
+
+    def put(self, array):
+        return self.sent(array)
+
+    def map(self, function, references, blocks):
+        if not getattr(function, "is_task", False):
+            yield from super().map(function, references, blocks)
+            return
+        for block in blocks:
+            self.names.append(function.__name__)
+            yield self.sent(function(*references, self.sent(block)))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [n for n in CASES if n.startswith("hblr")])
+def test_far_workers_give_the_same_bits(name, data, small, tmp_path):
+    here, W = fitted(name, data)
+    elsewhere = Elsewhere(tmp_path)
+    token = ENGINE.set(lambda n_jobs: elsewhere)
+    try:
+        there, V = fitted(name, data)
+    finally:
+        ENGINE.reset(token)
+    assert_array_equal(V, W)
+    assert_array_equal(there.intercept_, here.intercept_)
+    assert {"_losses", "_products"} <= set(elsewhere.names)
 
 
 @pytest.mark.parametrize("name", ["rr-lr, exact", "mlr, large C"])

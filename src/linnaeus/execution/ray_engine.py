@@ -52,6 +52,8 @@ class Shard:
 class Ray:
     """Workers of a cluster, at most so many at a time."""
 
+    is_far = True  # workers have a memory of their own
+
     def __init__(self, ray: Any, n_workers: int) -> None:
         self.ray, self.n_workers = ray, n_workers
         self.folder = Path(tempfile.mkdtemp(prefix="linnaeus-", dir=os.environ.get(FOLDER)))

@@ -35,6 +35,11 @@ class RowParts:
         self.large = self._cut(_power(min(most, nonzeros // (SUMS * max(1, shape[0])))))
         self.sums: list[FloatArray] = []  # of all large parts but the first
 
+    @property
+    def is_far(self) -> bool:
+        """Whether sums over rows are made elsewhere: in several parts, where memory is not one."""
+        return len(self.large) > 1 and getattr(self.executor, "is_far", False)
+
     def _cut(self, n: int) -> list[slice]:
         """At most n parts; a row that is long may be all of one."""
         ends, indptr = np.arange(1, n) * (self.rows.data.size / n), self.rows.indptr

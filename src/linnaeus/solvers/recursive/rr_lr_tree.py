@@ -43,6 +43,7 @@ from linnaeus.solvers.numerics.rounds import Kept, Record, Rounds, relative
 from linnaeus.solvers.numerics.row_parts import RowParts
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
 from linnaeus.solvers.recursive.alternation import Structure
+from linnaeus.solvers.recursive.rr_lr_passes import Labels, Passes
 
 MANY = 500  # nodes up to which Newton's method eliminates blocks of features
 LEAST = 0.01  # of the largest curvature: rows that count for the preconditioner
@@ -356,7 +357,9 @@ class TreeNewton(TreeWeights):
         tree, examples = self.tree, self.examples
         self.first, self.loss = tree.parent.size - self.n_leaves, np.inf
         self.origin: FloatArray | None = None
-        self.t = np.argmax(examples.y, axis=1).astype(np.int64)
+        t = np.argmax(examples.y, axis=1).astype(np.int64)
+        own = examples.bias, examples.softmax, examples.weight, examples.cost, examples.y, t
+        self.passes = Passes(self.over, Labels(*own))
 
     def improve(self, close: float, max_passes: int = PASSES) -> bool:
         """Search until the gap is at most `close` of the objective."""
@@ -389,37 +392,19 @@ class TreeNewton(TreeWeights):
         return np.ascontiguousarray(self._weights(B)[:, self.first :])
 
     def evaluate(self, B: FloatArray) -> tuple[Values, FloatArray]:
-        d, W = self.examples, self._leaf_weights(B)
+        W = self._leaf_weights(B)
         if self.origin is not None:
             W += self.origin
         G, out = np.zeros_like(W), B.copy()
-
-        def losses(part: slice, rows: Rows, G: FloatArray) -> Values:
-            z, each = np.empty(self.n_leaves, dtype=self.dtype), np.empty((1, self.n_leaves))
-            given, H = (rows, d.bias, d.weight[part]), self.H[part]
-            if d.softmax:
-                loss = flat.softmax_evaluate(*given, self.t[part], W, G, H, z, each)
-                return np.array([loss])
-            flat.binary_evaluate(*given, d.cost, d.y[part], W, G, H, z, each[0])
-            return np.asarray(each[0])
-
-        loss = np.sum(self.over.summed(losses, G), axis=0).sum()
+        loss = self.passes.losses(W, G, self.H).sum()
         self._add_gradient(G, False, out)
         self.loss = float(loss)
         return 0.5 * self.dot(B, B) + loss, out
 
     def product(self, D: FloatArray) -> FloatArray:
-        d, V = self.examples, self._leaf_weights(D)
+        V = self._leaf_weights(D)
         HV, out = np.zeros_like(V), D.copy()
-
-        def multiply(part: slice, rows: Rows, HV: FloatArray) -> None:
-            z, H = np.empty(self.n_leaves, dtype=self.dtype), self.H[part]
-            if d.softmax:
-                flat.softmax_product(rows, d.bias, d.weight[part], H, V, HV, z)
-            else:
-                flat.binary_product(rows, d.bias, H, V, HV, z)
-
-        self.over.summed(multiply, HV)
+        self.passes.products(V, self.H, HV)
         self._add_gradient(HV, False, out)
         return out
 
