@@ -75,7 +75,7 @@ def documents(p: np.ndarray, n: int) -> sp.csr_array:
 
 def make(folder: Path, n_classes: int) -> dict[str, Any]:
     """Write sparse weights of so many classes, a block at a time."""
-    from linnaeus import arrays
+    from linnaeus.storage import arrays
 
     rng, p, starts = np.random.default_rng(0), frequencies(D), [0]
     raw = {name: (folder / name).open("wb") for name in ("data", "indices")}
@@ -107,8 +107,9 @@ def make(folder: Path, n_classes: int) -> dict[str, Any]:
 
 def flat(folder: Path) -> Any:
     """The model of a folder, or one that has the weights written there."""
-    from linnaeus import FlatSVM, arrays, load
+    from linnaeus import FlatSVM, load
     from linnaeus.estimators import _targets
+    from linnaeus.storage import arrays
 
     if (folder / "model.json").exists():
         found = load(folder, verify=False)
@@ -252,7 +253,7 @@ def index(folder: Path) -> dict[str, Any]:
 
 def peer(folder: Path) -> dict[str, Any]:
     """SciPy's product and argpartition; W.T is read from the index, which has it by feature."""
-    from linnaeus import arrays
+    from linnaeus.storage import arrays
 
     model = flat(folder)
     n, d = model.coef_.shape

@@ -5,9 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import mmap
 import os
-import platform
 import secrets
 import string
 import tempfile
@@ -16,13 +14,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TextIO
+from typing import IO, TextIO
 
 from linnaeus.errors import FormatError, UserError, shorten
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _GZIP_MAGIC, _ZIP_MAGIC = b"\x1f\x8b", b"PK\x03\x04"
 _MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 does
@@ -33,8 +27,6 @@ _MARKS = {  # the longer ones first: that of UTF-32 begins as that of UTF-16 doe
     codecs.BOM_UTF8: "utf-8-sig",
 }
 _BLOCK = 1 << 20
-_USUAL = platform.system() == "Linux" and platform.machine() in ("x86_64", "aarch64")
-_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if _USUAL else 0)  # of linux/mman.h
 _LETTERS = string.ascii_letters.encode()
 FOREIGN = 0.25  # of the letters, from which on a text in a single-byte encoding is not Western
 WESTERN = "cp1252"
@@ -250,23 +242,3 @@ def atomic_write(path: str | Path) -> Iterator[TextIO]:
         stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
         with io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as handle:
             yield handle
-
-
-def mapped(path: Path) -> NDArray[np.uint8]:
-    """The bytes of a file as an array: read when they are used, and private where written to.
-
-    Nothing is reserved for what might be written, so the file may be larger than memory.
-    """
-    import numpy as np  # not for those who only check a path
-
-    with path.open("rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return np.zeros(0, np.uint8)
-        if hasattr(mmap, "MAP_PRIVATE"):
-            flags, how = mmap.MAP_PRIVATE | _NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
-            found = mmap.mmap(file.fileno(), 0, flags=flags, prot=how)
-        else:  # Windows
-            found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    whole: Any = np.ndarray.__new__(np.memmap, (len(found),), np.uint8, found)
-    whole._mmap, whole.filename, whole.offset, whole.mode = found, path.resolve(), 0, "c"
-    return whole  # type: ignore[no-any-return]

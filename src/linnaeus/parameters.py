@@ -26,9 +26,9 @@ from sklearn.exceptions import ConvergenceWarning
 from linnaeus.errors import UserError, nearest, shorten
 from linnaeus.execution import CHECKPOINT, Checkpoint, Stopped, checkpointing, engine
 from linnaeus.execution.memory import is_size
+from linnaeus.execution.watching import FIT, WATCH
 from linnaeus.labels import parse, read_paths
 from linnaeus.taxonomy.taxonomy import Taxonomy
-from linnaeus.watching import FIT, WATCH
 
 P = ParamSpec("P")
 T = TypeVar("T")

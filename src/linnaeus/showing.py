@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from linnaeus import watching
+from linnaeus.execution import watching
 
 EVERY = 0.1  # seconds between two pictures
 LINES = 1.0  # the same, where every picture is a new line

@@ -192,7 +192,7 @@ def test_ctrl_c_leaves_the_old_model(linnaeus, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    for place in ("linnaeus.FlatSVM.fit", "linnaeus.arrays.write"):
+    for place in ("linnaeus.FlatSVM.fit", "linnaeus.storage.arrays.write"):
         with monkeypatch.context() as patch:
             patch.setattr(place, interrupt)
             code, out, err = linnaeus("train", "several", "-o", target, "-m", "svm", "-p", "C=5")

@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import linnaeus
 from every_estimator import DECISIONS, ESTIMATORS, TAX, examples, make
-from linnaeus import FlatSVM, RecursiveSVM, showing, watching
+from linnaeus import FlatSVM, RecursiveSVM, showing
 from linnaeus.decisions import RCut
+from linnaeus.execution import watching
 
 ONE_ROUND = ("HierarchicalRLS",)  # a closed form: nothing to tell, nothing to leave out
 SAMPLERS = ("CorrelatedMNL",)  # which go on to the end

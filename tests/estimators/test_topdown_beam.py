@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from topdown_problems import DAG, TREE, label_sets, points
 
-from linnaeus import arrays, load
+from linnaeus import load
 from linnaeus.estimators import topdown
 from linnaeus.estimators.topdown import TopDown
 from linnaeus.inference import paths
+from linnaeus.storage import arrays
 
 TAXONOMIES = pytest.mark.parametrize("tax", [TREE, DAG], ids=["tree", "dag"])
 

@@ -24,12 +24,12 @@ from linnaeus import (
 )
 from linnaeus.execution import Checkpoint, Stopped, checkpoints, unkept, values
 from linnaeus.execution.checkpoints import CHECKPOINT, checkpointing
+from linnaeus.execution.watching import FIT, watched
 from linnaeus.kernels import LinearKernel
 from linnaeus.solvers.bayes import corrmnl, hblr_full, hblr_map
 from linnaeus.solvers.numerics import coordinate_ascent, newton
 from linnaeus.solvers.recursive import rr_lr_span
 from linnaeus.synthetic import make_text_like
-from linnaeus.watching import FIT, watched
 
 
 def quickly(cases, *quick):

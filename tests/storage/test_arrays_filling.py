@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from linnaeus import arrays
 from linnaeus.errors import UserError
+from linnaeus.storage import arrays
 
 
 def test_pieces_in_any_order_make_the_arrays(tmp_path):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from linnaeus.watching import watched
+from linnaeus.execution.watching import watched
 
 Step = Callable[[str, int, int], None]
 

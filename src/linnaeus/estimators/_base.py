@@ -22,6 +22,7 @@ from linnaeus.decisions.columns import halved
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets
 from linnaeus.execution import BACKENDS, CHECKPOINT
+from linnaeus.execution.watching import is_interrupted
 from linnaeus.labels import name_array, noted, noting
 from linnaeus.parameters import (
     COUNT,
@@ -42,7 +43,6 @@ from linnaeus.parameters import (
 )
 from linnaeus.solvers.numerics.rounds import relative
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.watching import is_interrupted
 
 TOO_LARGE = "Scale the rows to length 1, or the columns to a range near 1."
 ROUNDING = 1e-6  # of the objective, by which a dual value may lie above it

@@ -22,7 +22,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from linnaeus.arrays import joined, read_in_pieces
 from linnaeus.compiled import read_only
 from linnaeus.errors import UserError
 from linnaeus.estimators._linear import factors, named_factors
@@ -30,6 +29,7 @@ from linnaeus.execution import Executor
 from linnaeus.inference.paths import Families, Local
 from linnaeus.solvers.linear import svm, topdown
 from linnaeus.solvers.numerics.examples import Rows, over_blocks
+from linnaeus.storage.arrays import joined, read_in_pieces
 
 Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)
 

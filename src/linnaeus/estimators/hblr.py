@@ -26,6 +26,7 @@ from linnaeus.estimators import _targets
 from linnaeus.estimators._base import TOO_LARGE
 from linnaeus.estimators._continued import Continued
 from linnaeus.execution import executor
+from linnaeus.execution.watching import is_interrupted
 from linnaeus.inference import predictive
 from linnaeus.parameters import FLAG, NONE, Limits, choice, thing
 from linnaeus.solvers.bayes import (
@@ -38,7 +39,6 @@ from linnaeus.solvers.bayes import (
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Posterior
 from linnaeus.solvers.linear import logistic
 from linnaeus.taxonomy import Taxonomy
-from linnaeus.watching import is_interrupted
 
 FULL = 512  # features up to which covariance="auto" is full
 NUMBERS = 1 << 27  # of covariances stored at most

@@ -29,8 +29,8 @@ from typing import Any
 
 from linnaeus.errors import FormatError, UserError
 from linnaeus.execution import values
+from linnaeus.execution.watching import FIT
 from linnaeus.files import atomic_write
-from linnaeus.watching import FIT
 
 SUFFIX = ".safetensors"
 MISSING = object()

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus import arrays
 from linnaeus.errors import FormatError
 from linnaeus.files import atomic_path
+from linnaeus.storage import arrays
 
 SPARSE = {"csr": sp.csr_array, "csc": sp.csc_array}
 PLAIN = (str, int, float, bool, type(None))

@@ -20,10 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from linnaeus import arrays
 from linnaeus.errors import FormatError, UserError, nearest, shorten
 from linnaeus.files import not_writable
-from linnaeus.storage import document, made, replacing
+from linnaeus.storage import arrays, document, made, replacing
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy, formats
 

@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from linnaeus import arrays
 from linnaeus.errors import UserError, shorten
-from linnaeus.storage import made, registry, state
+from linnaeus.storage import arrays, made, registry, state
 from linnaeus.taxonomy import Taxonomy
 
 _FUNCTIONS = (

@@ -29,7 +29,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from linnaeus.errors import FormatError, UserError
-from linnaeus.files import mapped, missing, not_writable
+from linnaeus.files import missing, not_writable
+from linnaeus.storage.arrays import mapped
 from linnaeus.storage.replacing import replaced
 
 NAMES = ("indptr", "indices", "data")

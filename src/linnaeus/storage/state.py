@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from linnaeus.arrays import Array
 from linnaeus.errors import UserError
 from linnaeus.storage import document
+from linnaeus.storage.arrays import Array
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.dag import build
 from linnaeus.taxonomy.naming import Numbered

@@ -28,12 +28,12 @@ from scipy.special import softmax
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, one_blas_thread
+from linnaeus.execution.watching import FIT
 from linnaeus.solvers.bayes import corrmnl_fast as fast
 from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
 from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
 from linnaeus.solvers.numerics.rounds import Rounds
-from linnaeus.watching import FIT
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]

@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus import arrays
 from linnaeus.compiled import read_only
 from linnaeus.errors import FormatError
 from linnaeus.files import atomic_path
 from linnaeus.solvers.numerics import postings_fast
+from linnaeus.storage import arrays
 from linnaeus.storage.directory import INDEXES
 
 Array = npt.NDArray[Any]

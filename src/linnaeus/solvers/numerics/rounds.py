@@ -29,7 +29,7 @@ import numpy as np
 
 from linnaeus.execution import CHECKPOINT
 from linnaeus.execution.checkpoints import Saving
-from linnaeus.watching import FIT
+from linnaeus.execution.watching import FIT
 
 Record = dict[str, float]  # seconds, objective, gap; the gap is relative, (P - D) / |P|
 

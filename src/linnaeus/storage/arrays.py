@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import platform
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from linnaeus.errors import FormatError
-from linnaeus.files import mapped
 
 Array = npt.NDArray[Any]
 
@@ -31,6 +31,8 @@ _CODES = {
     "U32": "<u4", "I64": "<i8", "U64": "<u8", "F16": "<f2", "F32": "<f4", "F64": "<f8",
 }  # fmt: skip
 DTYPES = frozenset(np.dtype(code).name for code in _CODES.values())  # that can be written
+_USUAL = platform.system() == "Linux" and platform.machine() in ("x86_64", "aarch64")
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if _USUAL else 0)  # of linux/mman.h
 AGAIN = "Copy the model again from where it is whole, or train it again."
 
 
@@ -96,6 +98,24 @@ def read(path: Path, remedy: str = AGAIN) -> dict[str, Array]:
         return {name: _view(whole[begin:], header[name]) for name in names}
     except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise FormatError(path, f"the arrays are damaged or cut off ({error}). {remedy}") from None
+
+
+def mapped(path: Path) -> npt.NDArray[np.uint8]:
+    """The bytes of a file as an array: read when they are used, and private where written to.
+
+    Nothing is reserved for what might be written, so the file may be larger than memory.
+    """
+    with path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            return np.zeros(0, np.uint8)
+        if hasattr(mmap, "MAP_PRIVATE"):
+            flags, how = mmap.MAP_PRIVATE | _NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE
+            found = mmap.mmap(file.fileno(), 0, flags=flags, prot=how)
+        else:  # Windows
+            found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    whole: Any = np.ndarray.__new__(np.memmap, (len(found),), np.uint8, found)
+    whole._mmap, whole.filename, whole.offset, whole.mode = found, path.resolve(), 0, "c"
+    return whole  # type: ignore[no-any-return]
 
 
 def note(path: Path) -> str:

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from linnaeus import arrays
 from linnaeus.errors import FormatError
+from linnaeus.storage import arrays
 
 KINDS = ["?", "i1", "u1", "<i2", "u2", "<i4", "u4", "<i8", "u8", "f2", "<f4", "<f8"]
 
