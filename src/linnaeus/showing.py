@@ -6,9 +6,7 @@ with linnaeus.progress():
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -50,32 +48,8 @@ def progress(show: bool | None = None) -> Iterator[None]:
     with ExitStack() as stack:
         paint = stack.enter_context(_painter(show))
         watch = stack.enter_context(watching.watched(paint))
-        if watch is not None and threading.current_thread() is threading.main_thread():
-            stack.enter_context(_heard(watch))
+        stack.enter_context(watching.heard(watch))
         yield
-
-
-@contextmanager
-def _heard(watch: watching.Watch) -> Iterator[None]:
-    """Let Ctrl-C stop fits that have not been asked to; else do what it did before."""
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, or not Python's
-        yield
-        return
-    spent = False
-
-    def handle(number: int, frame: Any) -> None:
-        nonlocal spent
-        if not spent and watch.interrupt():
-            spent = True
-        else:
-            before(number, frame)
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 # -- pictures -------------------------------------------------------------------------------------

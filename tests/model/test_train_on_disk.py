@@ -12,7 +12,7 @@ from linnaeus.io import Part, read_collection, write_collection
 from linnaeus.io.text_files import Room, room_of
 from linnaeus.model import train
 from linnaeus.storage.replacing import scratch
-from linnaeus.storage.sparse_files import folder_of, open_rows, rows_written, taken
+from linnaeus.storage.sparse_files import open_rows, rows_written, taken
 from linnaeus.synthetic import newsroom
 from linnaeus.text import TfidfVectorizer, counting
 from linnaeus.workflow.training import train as train_files
@@ -99,7 +99,7 @@ def test_rows_are_taken_on_disk_and_go_when_they_are_no_longer_used(tmp_path):
         writer.append(X)
     rows = np.random.default_rng(0).permutation(X.shape[0])[:70]
     some = taken(open_rows(tmp_path / "X"), rows)
-    assert folder_of(some).parent == tmp_path and len(os.listdir(tmp_path)) == 2
+    assert some.folder.parent == tmp_path and len(os.listdir(tmp_path)) == 2
     assert (some != X[rows]).nnz == 0 and some.has_canonical_format
     none = taken(open_rows(tmp_path / "X"), rows[:0])
     assert none.shape == (0, X.shape[1])

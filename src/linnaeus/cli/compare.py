@@ -23,7 +23,6 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
-from linnaeus.cli.placing import placed
 from linnaeus.errors import UserError
 
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ def compare(
     from linnaeus import workflow
 
     workflow.check_arguments(data, rule=rule)
+    from linnaeus.execution.placing import placed
+
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise UserError("No methods are given. Name some with --methods, such as -m svm,topdown.")

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from linnaeus.execution.watching import watched
-
 Step = Callable[[str, int, int], None]
 
 
@@ -77,6 +75,8 @@ def progress(quiet: bool) -> Iterator[Step]:
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from linnaeus.execution.watching import watched
 
     with Progress(
         TextColumn("{task.description}"),

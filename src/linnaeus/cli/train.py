@@ -27,7 +27,6 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import copies_told, print_json, print_notes, print_skipped, progress
-from linnaeus.cli.placing import placed
 
 if TYPE_CHECKING:
     from linnaeus.workflow import Trained
@@ -71,13 +70,13 @@ def train(
     An existing model is replaced only when the new one is complete.
     """
     from linnaeus import workflow
+    from linnaeus.workflow.parts import Where
 
     own = parse_parameters(parameter) | ({} if memory is None else {"memory": memory})
-    around = placed(backend, address, checkpoint, jobs, output)
     with progress(quiet or json) as step:
         done = workflow.train(
-            data, output, method, own, taxonomy=taxonomy, around=around,
-            limit=_bytes(memory),
+            data, output, method, own, taxonomy=taxonomy,
+            where=Where(backend, address, checkpoint), limit=_bytes(memory),
             features=features, feature_parameters=parse_parameters(feature), rule=rule,
             folds=folds, valid=not no_valid, budget=budget, skip_bad=skip_bad, options=options,
             seed=seed, jobs=jobs, step=step,

@@ -28,7 +28,6 @@ from linnaeus.cli.options import (
     reads,
 )
 from linnaeus.cli.output import print_json, print_notes, print_skipped, progress
-from linnaeus.cli.placing import placed
 from linnaeus.cli.train import line
 
 if TYPE_CHECKING:
@@ -77,6 +76,7 @@ def tune(
     from linnaeus import workflow
 
     workflow.check_arguments(data)
+    from linnaeus.execution.placing import placed
     from linnaeus.experiments import parse_grid
     from linnaeus.workflow import tuning
 

@@ -6,6 +6,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from linnaeus import storage
 from linnaeus.decisions.base import accuracy
@@ -108,6 +109,23 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(np.empty(n), Y)
         self.targets_, Y = self._adjusted(self.targets_, Y)
         return self._columns(Y)
+
+    def classes_of(self, y: Any) -> tuple[Any, ...]:
+        """The classes that a fit of these labels trains: the columns of its `class_scores`.
+
+        Parameters
+        ----------
+        y : array-like, sparse matrix or list of lists
+            Labels, as in `fit`.
+
+        Returns
+        -------
+        tuple
+            Their names.
+        """
+        fresh = copy(self)
+        fresh._learn_targets(y, _num_samples(y))
+        return tuple(fresh.targets_.names)
 
     def _adjusted(
         self, targets: _targets.Targets, Y: sp.csr_array

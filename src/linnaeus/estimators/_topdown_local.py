@@ -25,10 +25,10 @@ from sklearn.utils.validation import has_fit_parameter
 from linnaeus.compiled import read_only
 from linnaeus.errors import UserError
 from linnaeus.estimators._linear import factors, named_factors
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, over_blocks
 from linnaeus.inference.paths import Families, Local
 from linnaeus.solvers.linear import svm, topdown
-from linnaeus.solvers.numerics.examples import Rows, over_blocks
+from linnaeus.solvers.numerics.examples import Rows
 from linnaeus.storage.arrays import joined, read_in_pieces
 
 Scorer = Callable[[int, Any], np.ndarray]  # (family, row numbers) -> (m, k)

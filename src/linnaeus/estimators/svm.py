@@ -192,11 +192,11 @@ class FlatSVM(Continued):
         plan, jobs = self._plan(X, Y, dtype)
         sparse, prune = self._pruning(plan)
         keep = plan is None or not plan.on_disk or self.warm_start
+        start, options = past_duals(past, names, Y.shape[0], self.C), self._options(weight, dtype)
         with weights_on_disk(plan is not None and plan.on_disk, dtype) as sink:
             solution, blocks = svm.solve(
                 X, Y, loss=self.loss, class_weight=costs, seed=seed, prune=prune, sparse=sparse,
-                sink=sink, start=past_duals(past, names, Y.shape[0], self.C), keep_duals=keep,
-                executor=executor(jobs), **self._options(weight, dtype),
+                sink=sink, start=start, keep_duals=keep, executor=executor(jobs), **options,
             )  # fmt: skip
         if sink is not None:
             solution = solution._replace(coef=sink.opened)
@@ -206,7 +206,7 @@ class FlatSVM(Continued):
 
     def _plan(self, X: sp.csr_array, Y: sp.csr_array, dtype: Any) -> tuple[Plan | None, Any]:
         """What memory is for, if it is limited; and how many workers that leaves."""
-        limit = size_of(self.memory)
+        limit = None if self.memory is None else size_of(self.memory)
         if limit is None:
             return None, self.n_jobs
         sparse = self.prune == "auto" or float(self.prune) > 0

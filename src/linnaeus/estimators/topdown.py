@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
 from linnaeus.estimators._linear import LinearClassifier, class_costs
-from linnaeus.execution import executor
+from linnaeus.execution import executor, over_blocks
 from linnaeus.inference import paths
 from linnaeus.labels import moved, name_array
 from linnaeus.parameters import (
@@ -36,7 +36,7 @@ from linnaeus.parameters import (
     number,
 )
 from linnaeus.solvers.linear import topdown as local_problems
-from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
+from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.solvers.numerics.rounds import record, relative
 from linnaeus.taxonomy import Taxonomy
 

@@ -1,4 +1,4 @@
-"""Tasks whose results are kept in a checkpoint, and are not done again."""
+"""Tasks over blocks; what they give is kept where there is a checkpoint, and not done again."""
 
 from __future__ import annotations
 
@@ -7,8 +7,32 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from linnaeus.execution import values
-from linnaeus.execution.checkpoints import MISSING, Checkpoint, stop_if_asked, unkept, version
+from linnaeus.execution.checkpoints import (
+    CHECKPOINT,
+    MISSING,
+    Checkpoint,
+    stop_if_asked,
+    unkept,
+    version,
+)
 from linnaeus.execution.engines import Executor, Serial
+
+
+def over_blocks(
+    function: Callable[..., Any], arrays: Sequence[Any], blocks: Sequence[Any],
+    executor: Executor | None = None,
+) -> Iterator[Any]:  # fmt: skip
+    """``function(*arrays, block)`` for every block, in order: one block here, several side by side.
+
+    executor : where several run; None for this thread
+    What a task gives is kept where the fit has a checkpoint.
+    """
+    checkpoint = CHECKPOINT.get()
+    if checkpoint is not None and getattr(function, "is_task", False):
+        return map_kept(checkpoint, executor, function, arrays, blocks)
+    if executor is None or len(blocks) == 1:
+        return (function(*arrays, block) for block in blocks)
+    return executor.map(function, [executor.put(array) for array in arrays], blocks)
 
 
 class Kept(NamedTuple):
@@ -33,7 +57,8 @@ class Keeping:
         *references, (key, block) = arguments
         with unkept():
             result = self.function(*references, block)
-        self.checkpoint.save(key, result)
+        if self.checkpoint.writes:
+            self.checkpoint.save(key, result)
         return result
 
     def taken(self, result: Any) -> Any:
@@ -60,6 +85,7 @@ def map_kept(
 
     def missing() -> Iterator[tuple[str, Any]]:
         for block in blocks:
+            stop_if_asked(checkpoint)
             key = values.digest(about, block)
             there = checkpoint.path(key).exists()
             coming.append(_Next(key, block, there))
@@ -80,6 +106,6 @@ def map_kept(
             yield loaded(coming.popleft())
         entry = coming.popleft()
         yield loaded(entry) if result is MISSING else result
-        stop_if_asked(checkpoint)
     while coming:
         yield loaded(coming.popleft())
+    stop_if_asked(checkpoint)

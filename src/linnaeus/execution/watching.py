@@ -7,11 +7,14 @@ are context variables: fits in another thread are not watched, the threads that 
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
+from typing import Any
 
 Show = Callable[[list[str]], None]
 
@@ -81,6 +84,40 @@ def watched(show: Show) -> Iterator[Watch | None]:
         yield watch
     finally:
         WATCH.reset(token)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let Ctrl-C stop the fits of a block, whoever watches them: with what they have, or kept."""
+    with watched(lambda lines: None) as unseen, heard(unseen or WATCH.get()):
+        yield
+
+
+@contextmanager
+def heard(watch: Watch | None) -> Iterator[None]:
+    """Let Ctrl-C stop fits that have not been asked to; else do what it did before.
+
+    Only the main thread hears it.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if watch is None or not in_main or not callable(before):  # ignored, or not Python's
+        yield
+        return
+    spent = False
+
+    def handle(number: int, frame: Any) -> None:
+        nonlocal spent
+        if not spent and watch.interrupt():
+            spent = True
+        else:
+            before(number, frame)
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def is_interrupted() -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError, check_like, nearest, shorten
 from linnaeus.io.collection import Part
-from linnaeus.io.text_files import room_of
+from linnaeus.io.text_files import Room, room_of
 from linnaeus.model.tables import TableFeatures
 from linnaeus.storage.sparse_files import open_rows, rows_written
 from linnaeus.text import TfidfVectorizer
@@ -117,23 +117,22 @@ def choose_features(
     return Choice(kind, KINDS[kind].make(part, **own), why)
 
 
-def fit_rows(choice: Choice, inputs: Any) -> Any:
-    """The rows that features make of the examples that they learn from.
+def fit_rows_to(room: Room, choice: Choice, inputs: Any) -> Any:
+    """The rows that features make of the texts that they learn from, on disk as these are.
 
     Parameters
     ----------
+    room : Room
+        Where the texts are.
     choice : Choice
         The features, which are fitted.
-    inputs : sequence of str, {ndarray, csr_array} of shape (n_rows, n_columns)
-        Texts or a table. Rows of texts that are on disk are written there too.
+    inputs : sequence of str
+        The texts.
 
     Returns
     -------
-    {ndarray, csr_array} of shape (n_rows, n_features)
+    csr_array of shape (n_rows, n_features)
     """
-    room = room_of(inputs)
-    if room is None:
-        return choice.features.fit_transform(inputs)
     if not isinstance(choice.features, TfidfVectorizer):
         said = f"The features {choice.kind!r} need all texts in memory, where they do not fit. "
         raise UserError(

@@ -390,7 +390,8 @@ class Model:
             How long the work took, by its steps.
         """
         storage.save(self, path, about=self.about, seconds=seconds)
-        if isinstance(self.estimator, LinearClassifier):
+        has_sparse = sp.issparse(vars(self.estimator).get("coef_"))
+        if has_sparse and isinstance(self.estimator, LinearClassifier):
             self.estimator.save_index(path)
 
 

@@ -13,23 +13,23 @@ import scipy.sparse as sp
 from linnaeus.decisions.rules import choose_rule
 from linnaeus.errors import UserError, shorten
 from linnaeus.io.collection import Part
+from linnaeus.io.text_files import room_of
 from linnaeus.labels import found as found_labels
 from linnaeus.labels import name_array, parse
 from linnaeus.model.candidates import BUDGET, VARIANTS
 from linnaeus.model.choice import check_suited, choose_method
 from linnaeus.model.confidence import learn_confidence
-from linnaeus.model.features import Choice, choose_features, fit_rows, known_rows
+from linnaeus.model.features import choose_features, fit_rows_to, known_rows
 from linnaeus.model.methods import INFO, OWN, maker
 from linnaeus.model.model import Model, check_rule, held_out_figures, inputs_of
 from linnaeus.model.profile import training_profile
 from linnaeus.model.search import METRIC, Found, Trial, best_method, best_variant
-from linnaeus.splits import Copies, Split
-from linnaeus.splits.held_out import HeldOut, fewer_scored, hold_out, splits_of
+from linnaeus.splits import Copies
+from linnaeus.splits.held_out import HeldOut, fewer_scored, hold_out, one_split, splits_of
 from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.labelsets import commonest_set
 
 Step = Callable[[str, int, int], None]
-FEW = 20  # rows below which none are held out to learn how sure a model is
 
 
 def train(
@@ -94,41 +94,38 @@ def train(
     Model
     """
     step = step or (lambda *_: None)
-    _check_given(rule, rule_parameters, budget)
+    _check_given(rule, rule_parameters, budget, folds)
     n_train, part = len(part), part if valid is None else part.joined(valid)
     inputs, own = inputs_of(part), dict(parameters or {})
     labels = TrainingLabels.of(part, taxonomy)
-    copies = Copies.of(inputs)
-    n_copies, digests = copies.n, copies.kept()
-    splits = splits_of(labels.sets, n_train, folds, seed, copies.groups)
     chosen = choose_method(method, part, taxonomy, labels.several)
     new = maker(chosen.method, taxonomy, chosen.parameters | own, seed, jobs)
     check_suited(chosen.method, labels.several, taxonomy)
-    held = _to_hold_out(labels, rule, splits)
     step("features", 0, 4)
     fitted, X, told = _featured(part, features, feature_parameters, X)
+    copies = Copies.of(inputs)
+    n_copies, digests = copies.n, copies.kept()
+    splits = splits_of(labels.sets, n_train, folds, seed, copies.groups)
+    judged = labels.several or rule != "auto"  # or only how sure the model is
+    held = [] if rule == OWN else splits if judged else one_split(labels.y, splits)
+    held = fewer_scored(held, labels.n_classes, seed)
     found = Found(chosen, {})
     if method is None or chosen.method in VARIANTS:
         trial = Trial(X, labels.y, taxonomy, splits, labels.several, rule, seed, jobs)
         found = _searched(trial, found, method is None, own, is_standard(fitted), budget, step)
         chosen = found.choice
         new = maker(chosen.method, taxonomy, chosen.parameters | own, seed, jobs)
-    step("fit", 1, 4)
-    estimator = new()
-    with _blaming(f"The method {chosen.method!r}", parameters):
-        estimator.fit(X, labels.y)
 
     def scored(done: int, total: int) -> None:
-        step("held-out scores", 2 * total + done, 4 * total)
+        step("held-out scores", total + 2 * done, 4 * total)
 
     scores = None
-    if held:
-        decides = INFO[chosen.method].decides and (labels.several or rule != "auto")
-        columns = tuple(estimator.targets_.names)
-        scores = hold_out(
-            new, X, labels.y, taxonomy, columns, fewer_scored(held, len(columns), seed),
-            own=decides, callback=scored,
-        )  # fmt: skip
+    with _blaming(f"The method {chosen.method!r}", parameters):
+        if held:
+            decides = INFO[chosen.method].decides and judged
+            scores = hold_out(new, X, labels.y, taxonomy, held, own=decides, callback=scored)
+        step("fit", 3, 4)
+        estimator = new().fit(X, labels.y)
     data = summary(labels, taxonomy, X) | {"copies": n_copies}
     model = Model(
         taxonomy, fitted, estimator, about=_about(found, own, seed, told, data, estimator),
@@ -167,10 +164,14 @@ def _about(
     }
 
 
-def _check_given(rule: str, parameters: Mapping[str, Any] | None, budget: float) -> None:
+def _check_given(
+    rule: str, parameters: Mapping[str, Any] | None, budget: float, folds: int | None
+) -> None:
     if rule != "auto":
         check_rule(rule, parameters or {})
     check_budget(budget)
+    if folds is not None and folds < 1:
+        raise UserError(f"folds is {folds}. Use 2 or more, or 1 to hold out a fifth once.")
 
 
 def is_standard(features: Any) -> bool:
@@ -184,16 +185,6 @@ def check_budget(budget: float) -> None:
         raise UserError(
             f"The budget is {shorten(budget)}. Give seconds: 0 tries nothing, {BUDGET:g} is usual."
         )
-
-
-def _to_hold_out(labels: TrainingLabels, rule: str, splits: list[Split]) -> list[Split]:
-    """The splits whose rows are scored, for a rule to be learned or to know how sure a model is."""
-    if rule == OWN:
-        return []
-    if labels.several or rule != "auto":
-        return splits
-    enough = len(labels.y) >= FEW and all(len(set(labels.y[fit])) > 1 for fit, _ in splits[:1])
-    return splits[:1] if enough else []
 
 
 def _with_rule(
@@ -249,6 +240,7 @@ class TrainingLabels(NamedTuple):
     several: bool  # whether some row has several labels of its own, or none
     sets: sp.csr_array  # `y` over the labels that occur, for folds
     commonest: np.ndarray  # the most specific labels that most rows have
+    n_classes: int
 
     @classmethod
     def of(cls, part: Part, taxonomy: Taxonomy) -> TrainingLabels:
@@ -271,7 +263,8 @@ class TrainingLabels(NamedTuple):
             names = name_array(taxonomy.names(own.indices))
             sets = found_labels(names)[1]
         y, sets = (given, given) if several else (names, sets)
-        return cls(given, closed, own, y, several, sets, commonest_set(own))
+        n_classes = taxonomy.class_numbers(own.indices).size
+        return cls(given, closed, own, y, several, sets, commonest_set(own), n_classes)
 
 
 def _featured(
@@ -282,9 +275,13 @@ def _featured(
         X = known_rows(features, inputs_of(part)) if X is None else X
         return features, X, {"kind": type(features).__name__, "why": "as given"}
     inputs = inputs_of(part)
+    room = room_of(inputs)
     with _blaming(f"The features {features!r}", parameters):
-        choice: Choice = choose_features(part, features, parameters)
-        X = fit_rows(choice, inputs)
+        choice = choose_features(part, features, parameters)
+        if room is None:
+            X = choice.features.fit_transform(inputs)
+        else:
+            X = fit_rows_to(room, choice, inputs)
     told = {"kind": choice.kind, "why": choice.why, "parameters": dict(parameters or {})}
     return choice.features, X, told
 
@@ -312,7 +309,7 @@ def summary(labels: TrainingLabels, taxonomy: Taxonomy, X: Any) -> dict[str, Any
         "rows": n,
         "features": int(X.shape[1]),
         "nodes": n_nodes,
-        "classes": taxonomy.class_numbers(own.indices).size,
+        "classes": labels.n_classes,
         "tree": bool(taxonomy.is_tree),
         "labels_per_row": own.nnz / n,
         "rows_without_labels": int((np.diff(own.indptr) == 0).sum()),

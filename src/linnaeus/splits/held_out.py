@@ -20,11 +20,12 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 from linnaeus.splits.folds import Split, k_folds, train_test_split
-from linnaeus.storage.sparse_files import folder_of, taken
+from linnaeus.storage.sparse_files import taken
 from linnaeus.taxonomy import Taxonomy
 
 SHARE = 0.2
 LARGE = 50_000  # rows from which on one split is enough
+FEW = 20  # rows below which none are held out where nothing but confidence is learned from them
 MOST = 20_000_000  # scores that are made
 
 
@@ -92,6 +93,12 @@ def fewer_scored(splits: list[Split], n_columns: int, seed: int, most: int = MOS
     return [split for split in some if len(split[1])]
 
 
+def one_split(y: Any, splits: Sequence[Split]) -> list[Split]:
+    """The first split, if rows with one label each are enough to learn how sure a model is."""
+    enough = len(y) >= FEW and all(len(set(y[fit])) > 1 for fit, _ in splits[:1])
+    return list(splits[:1]) if enough else []
+
+
 class OutOfFold(NamedTuple):
     """Scores of rows by estimators that have not seen them, fold after fold."""
 
@@ -105,7 +112,7 @@ def out_of_fold(
     X: Any,
     y: Any,
     splits: Sequence[Split],
-    columns: tuple[Any, ...],
+    columns: tuple[Any, ...] | None,
     score: Callable[[Any, Any], tuple[Sequence[Any], Any]],
     *,
     params: Mapping[str, Any] | None = None,
@@ -118,11 +125,14 @@ def out_of_fold(
     A label that a fold lacks gets the lowest score of its row.
 
     make : gives a new estimator
+    columns : None for those that an estimator of linnaeus has which is fitted on all rows
     score : of a fitted estimator and rows, the labels that it scores, and their scores
     params : for `fit`, of all rows
     predict : whether to ask the estimators for their own predictions too
     callback : told how many fits are done, and how many there are
     """
+    columns = make().classes_of(y) if columns is None else columns
+    split = _split_on_disk if hasattr(X, "folder") else _safe_split
     position = {name: j for j, name in enumerate(columns)}
     at, scores, predicted = [], [], []
     for done, (train, test) in enumerate(splits):
@@ -130,8 +140,8 @@ def out_of_fold(
             callback(done, len(splits))
         test = np.arange(_num_samples(X))[test]  # row numbers, where a mask was given
         fitted = make()
-        X_train, y_train = _split(fitted, X, y, train)
-        X_test, _ = _split(fitted, X, y, test, train)
+        X_train, y_train = split(fitted, X, y, train)
+        X_test, _ = split(fitted, X, y, test, train)
         with warnings.catch_warnings():
             # A label that a fold lacks is no news to the user: it does not lack in the data.
             warnings.filterwarnings("ignore", message="Label .* is present in all training")
@@ -147,10 +157,10 @@ def out_of_fold(
     return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
 
 
-def _split(estimator: Any, X: Any, y: Any, rows: Any, others: Any = None) -> tuple[Any, Any]:
-    """Some rows and their labels; those of a matrix on disk are on disk too."""
-    if folder_of(X) is None:
-        return _safe_split(estimator, X, y, rows, others)  # type: ignore[no-any-return]
+def _split_on_disk(
+    estimator: Any, X: Any, y: Any, rows: Any, others: Any = None
+) -> tuple[Any, Any]:
+    """What `_safe_split` gives, of a matrix on disk: some of its rows, on disk too, and labels."""
     rows = np.arange(X.shape[0])[rows]
     return taken(X, rows), _safe_indexing(y, rows)
 
@@ -160,13 +170,14 @@ def hold_out(
     X: Any,
     y: Any,
     taxonomy: Taxonomy,
-    columns: tuple[Any, ...],
     splits: Sequence[Split],
     *,
     own: bool = False,
     callback: Callable[[int, int], None] | None = None,
 ) -> HeldOut:
-    """Scores over `columns` of all rows that are held out, by estimators of linnaeus.
+    """Scores of all rows that are held out, by estimators of linnaeus.
+
+    The columns are those of an estimator that is fitted on all rows.
 
     make : gives a new estimator
     own : whether to ask the estimators for their own predictions too
@@ -177,7 +188,7 @@ def hold_out(
         return fitted.targets_.names, fitted.class_scores(X)
 
     found = out_of_fold(
-        make, X, y, splits, columns, score, predict=own, dtype=np.float32, callback=callback
+        make, X, y, splits, None, score, predict=own, dtype=np.float32, callback=callback
     )
     sets = [taxonomy.encode(answers) for answers in found.predicted]
     Y = taxonomy.encode(y[found.rows])

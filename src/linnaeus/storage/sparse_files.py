@@ -10,7 +10,7 @@ A folder of four files:
 The folder appears under its name when all of it is on disk, and not before: whoever is killed
 leaves nothing there, and the next writer removes what is left beside it. `open_rows` makes one
 `csr_array` of the files, which may be larger than memory: pages are read when they are used, and
-writing to the arrays changes memory, never the files.
+writing to the arrays changes memory, never the files. Its `folder` says where it lies.
 """
 
 from __future__ import annotations
@@ -180,21 +180,6 @@ def open_rows(path: str | Path) -> sp.csr_array:
     X.indptr, X.indices, X.data = indptr if nnz > MOST else indptr.astype(np.int32), indices, data
     X.has_canonical_format, X.folder = True, path
     return X
-
-
-def folder_of(X: Any) -> Path | None:
-    """Where a matrix of `open_rows` is on disk; None for others.
-
-    Parameters
-    ----------
-    X : object
-        A matrix.
-
-    Returns
-    -------
-    Path or None
-    """
-    return getattr(X, "folder", None)
 
 
 def taken(X: sp.csr_array, rows: Any) -> sp.csr_array:

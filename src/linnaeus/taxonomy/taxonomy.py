@@ -102,6 +102,7 @@ class Taxonomy:
     leaf_numbers: IntArray
     is_tree: bool  # or a forest
     kind: str  # flat, tree, forest, DAG or graph
+    is_graph: bool  # related links and no hierarchy
     related_numbers: IntArray  # `related` as an (n_links, 2) array of node numbers
     notes: tuple[str, ...] = ()  # what `read` had to guess
     _numbered: Numbered
@@ -116,6 +117,7 @@ class Taxonomy:
         above, below = (np.diff(ptr).astype(np.int32) for ptr in (dag.parent_ptr, dag.child_ptr))
         one, is_tree = (above == 0).sum() == 1, bool((above <= 1).all())
         hierarchy = ("tree" if one else "forest") if is_tree else "DAG"
+        is_graph = not below.any() and bool(numbered.related.size)
         self.__dict__.update(
             _numbered=numbered,
             nodes=numbered.nodes,
@@ -125,7 +127,8 @@ class Taxonomy:
             root_numbers=np.flatnonzero(above == 0).astype(np.int32),
             leaf_numbers=np.flatnonzero(below == 0).astype(np.int32),
             is_tree=is_tree,
-            kind=hierarchy if below.any() else "graph" if numbered.related.size else "flat",
+            kind=hierarchy if below.any() else "graph" if is_graph else "flat",
+            is_graph=is_graph,
             related_numbers=numbered.related,
         )
         self.__dict__["titles"] = MappingProxyType(self._checked_titles(titles or {}))
@@ -442,11 +445,6 @@ class Taxonomy:
     def leaves(self) -> tuple[Any, ...]:
         """Names of the nodes without a child, in node order."""
         return self.names(self.leaf_numbers.tolist())
-
-    @property
-    def is_graph(self) -> bool:
-        """Whether there are related links and no hierarchy: an undirected graph of labels."""
-        return not self.dag.parents.size and bool(self.related_numbers.size)
 
     def class_numbers(self, carried: npt.NDArray[np.integer]) -> IntArray:
         """The nodes that are classes, given those that carry labels of their own.

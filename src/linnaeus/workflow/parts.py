@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from linnaeus.files import missing, not_writable
 from linnaeus.model.methods import check_choices
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from linnaeus.taxonomy import Taxonomy
 
 Step = Callable[[str, int, int], None]
+
+
+class Where(NamedTuple):
+    """Where fits run, and the folder that keeps what they have done; see `execution.placing`."""
+
+    backend: str | None = None
+    address: str | None = None
+    checkpoint: str | Path | None = None
 
 
 def check_arguments(

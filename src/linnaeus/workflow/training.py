@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from linnaeus.workflow.parts import Step, check_arguments
+from linnaeus.workflow.parts import Step, Where, check_arguments
 
 if TYPE_CHECKING:
     from linnaeus.io import ReadOptions, Room
@@ -51,7 +51,7 @@ def train(
     seed: int = 0,
     jobs: int = 1,
     step: Step | None = None,
-    around: AbstractContextManager[None] | None = None,
+    where: Where | None = None,
     limit: int | None = None,
 ) -> Trained:
     """Fit a model of the training part of a collection, and write it as a directory.
@@ -62,12 +62,14 @@ def train(
     data : a folder (its training part is used), or a file beside a taxonomy
     valid : whether to choose by the validation part, where there is one, and learn from it too
     budget : seconds to spend on trying methods; None for the usual
-    around : what is entered once all is checked, and left when the model is written
+    where : where fits run, and the folder that keeps what they do until the model is written,
+        by default one beside it; None for here, with nothing kept
     limit : bytes of memory for the data; texts that need more are kept on disk, beside the target,
         as are their rows of features; None for all in memory
     """
     check_arguments(data, target, method, parameters, rule)
     from linnaeus import io, model, storage
+    from linnaeus.execution.placing import placed
     from linnaeus.model.candidates import BUDGET
     from linnaeus.model.methods import maker, setting_text
 
@@ -75,7 +77,8 @@ def train(
         maker(method, None, parameters, seed, jobs)  # refuses values before anything is read
     storage.check_target(Path(target))
     start = time.perf_counter()
-    with _room(Path(target), limit) as room, around or nullcontext():
+    texts = nullcontext() if limit is None else _room(Path(target), limit)
+    with texts as room, nullcontext() if where is None else placed(*where, jobs, target):
         if step is not None:
             step("read", 0, 4)
         read = io.read_parts(data, taxonomy, skip_bad, valid, options, room)
@@ -95,11 +98,8 @@ def train(
 
 
 @contextmanager
-def _room(target: Path, limit: int | None) -> Iterator[Room | None]:
+def _room(target: Path, limit: int) -> Iterator[Room]:
     """Where texts go that do not fit in the memory for them."""
-    if limit is None:
-        yield None
-        return
     from linnaeus.io import Room
     from linnaeus.storage.replacing import scratch
 

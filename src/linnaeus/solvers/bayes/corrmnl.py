@@ -27,12 +27,12 @@ import scipy.sparse as sp
 from scipy.special import softmax
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread, over_blocks
 from linnaeus.execution.watching import FIT
 from linnaeus.solvers.bayes import corrmnl_fast as fast
 from linnaeus.solvers.bayes.hblr_model import ClassTree, HBLRModel, model_of
 from linnaeus.solvers.numerics import hmc
-from linnaeus.solvers.numerics.examples import over_blocks, weighted_examples
+from linnaeus.solvers.numerics.examples import weighted_examples
 from linnaeus.solvers.numerics.rounds import Rounds
 
 Values = npt.NDArray[np.float64]

@@ -21,9 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, task
+from linnaeus.execution import Executor, over_blocks, task
 from linnaeus.solvers.bayes.hblr_model import ROWS, Given, Leaves, Values, row_blocks, side_by_side
-from linnaeus.solvers.numerics.examples import over_blocks
 
 PAIRS = 256  # pairs of features at once, about: with ROWS examples they stay in the cache
 LARGEST = 5000  # features

@@ -31,8 +31,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor
-from linnaeus.solvers.numerics.examples import over_blocks
+from linnaeus.execution import Executor, over_blocks
 
 Values = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]

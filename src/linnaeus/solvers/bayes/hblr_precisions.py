@@ -25,10 +25,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, over_blocks
 from linnaeus.solvers.bayes import hblr_precisions_fast as fast
 from linnaeus.solvers.bayes.hblr_model import Gamma, HBLRModel, Order, Values, from_squares
-from linnaeus.solvers.numerics.examples import FloatArray, over_blocks
+from linnaeus.solvers.numerics.examples import FloatArray
 
 LIMIT = float(np.log(4.0))  # of a step
 HIGHEST = 0.95  # row sums of J, as far as the weights raise them

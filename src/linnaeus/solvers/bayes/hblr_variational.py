@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, one_blas_thread, task, unkept
+from linnaeus.execution import Executor, one_blas_thread, over_blocks, task, unkept
 from linnaeus.solvers.bayes import hblr_bound as bound
 from linnaeus.solvers.bayes import hblr_model
 from linnaeus.solvers.bayes.hblr_diagonal import Diagonal
@@ -45,7 +45,7 @@ from linnaeus.solvers.bayes.hblr_model import (
     Values,
     row_blocks,
 )
-from linnaeus.solvers.numerics.examples import example_weights, over_blocks
+from linnaeus.solvers.numerics.examples import example_weights
 from linnaeus.solvers.numerics.rounds import Rounds
 
 PLAIN = 50  # sweeps before the shift is made the best too: short runs show the paper's bounds

@@ -27,11 +27,11 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from linnaeus.errors import UserError
-from linnaeus.execution import Executor, Serial, task
+from linnaeus.execution import Executor, Serial, over_blocks, task
 from linnaeus.solvers.linear import logistic_fast as fast
 from linnaeus.solvers.numerics import coordinate_ascent, examples, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Part, Values
-from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution, over_blocks
+from linnaeus.solvers.numerics.examples import FloatArray, Rows, Solution
 from linnaeus.solvers.numerics.rounds import Rounds
 
 LANES = 32  # classes in a block: 128 bytes of float32 weights a feature

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from linnaeus.execution import Blocks, Executor, task
+from linnaeus.execution import Blocks, Executor, over_blocks, task
 from linnaeus.execution.memory import Plan
 from linnaeus.solvers.linear import svm_duals, svm_newton
 from linnaeus.solvers.linear import svm_fast as fast
@@ -44,7 +44,6 @@ from linnaeus.solvers.numerics.examples import (
     FloatArray,
     Rows,
     Solution,
-    over_blocks,
     squared_norms,
     weighted_examples,
 )
@@ -148,12 +147,14 @@ def solve(
         X, old = by_frequency(X)
         mean = None if mean is None else mean[:, np.append(old, old.size)]
     shared = shared_arrays(X, weight, bias, dtype)
+    weights, blocks = _Weights((Y.shape[1], X.shape[1]), dtype, old, sink), []
     tasks = _tasks(Y, C, strength, mean, class_weight, start, dtype, options)
     started = time.perf_counter()
-    solved = over_blocks(solve_block, shared, tasks, executor)
-    coef, blocks = _collect(solved, Y.shape[1], X.shape[1], dtype, old, sink)
+    for block in over_blocks(solve_block, shared, tasks, executor):
+        weights.add(block)
+        blocks.append(block._replace(coef=None))
     S = np.broadcast_to(np.asarray(strength, dtype=float), Y.shape[1])
-    return _joined(coef, blocks, S, bias, time.perf_counter() - started), blocks
+    return _joined(weights.coef, blocks, S, bias, time.perf_counter() - started), blocks
 
 
 def plan(
@@ -188,27 +189,33 @@ def dual_variables(
     return svm_duals.signed(A, Y)
 
 
-def _collect(
-    solved: Iterator[SvmBlock], n_classes: int, n_features: int, dtype: Any, old: Any = None,
-    sink: Any = None,
-) -> tuple[Any, list[SvmBlock]]:  # fmt: skip
-    """The weights of all blocks in one piece, each block's own being let go at once.
+class _Weights:
+    """The weights of all blocks in one piece, those of a block being copied and let go at once.
 
     old : the number of each feature; None for as they are
     """
-    parts: list[Any] = []
-    blocks, at = [], 0
-    coef, new = None, None if old is None else np.argsort(old)
-    for block in solved:
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, old: Any, sink: Any) -> None:
+        self.shape, self.dtype, self.old, self.sink = shape, dtype, old, sink
+        self.new = None if old is None else np.argsort(old)
+        self.n, self.parts = 0, list[Any]()
+        self.dense: Any = None
+
+    def add(self, block: SvmBlock) -> None:
+        """Take the weights of the next classes."""
         if sp.issparse(block.coef):
-            rows = block.coef if old is None else _renamed(block.coef, old)
-            (parts if sink is None else sink).append(rows)
-        else:
-            coef = np.empty((n_classes, n_features), dtype) if coef is None else coef
-            class_rows(block.coef, coef[at : at + block.w_bias.size], new)
-        at += block.w_bias.size
-        blocks.append(block._replace(coef=None))
-    return (coef if coef is not None or not parts else sp.csr_array(sp.vstack(parts))), blocks
+            rows = block.coef if self.old is None else _renamed(block.coef, self.old)
+            (self.parts if self.sink is None else self.sink).append(rows)
+            return
+        if self.dense is None:
+            self.dense = np.empty(self.shape, self.dtype)
+        first, self.n = self.n, self.n + block.w_bias.size
+        class_rows(block.coef, self.dense[first : self.n], self.new)
+
+    @property
+    def coef(self) -> Any:
+        """The weights, one row for each class; None where a sink has them."""
+        return sp.csr_array(sp.vstack(self.parts)) if self.parts else self.dense
 
 
 def _renamed(rows: sp.csr_array, old: Any) -> sp.csr_array:

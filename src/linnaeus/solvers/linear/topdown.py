@@ -26,17 +26,10 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from linnaeus.execution import Executor, task
+from linnaeus.execution import Executor, over_blocks, task
 from linnaeus.losses import zero_one
 from linnaeus.solvers.linear import svm, topdown_fast
-from linnaeus.solvers.numerics.examples import (
-    FloatArray,
-    IntArray,
-    Rows,
-    Solution,
-    over_blocks,
-    squared_norms,
-)
+from linnaeus.solvers.numerics.examples import FloatArray, IntArray, Rows, Solution, squared_norms
 from linnaeus.taxonomy import Taxonomy
 
 TASK_ROWS = 5000  # small problems are put together until they have so many rows

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linnaeus.errors import UserError, check_choice
-from linnaeus.execution import Executor, one_blas_thread
+from linnaeus.execution import Executor, one_blas_thread, over_blocks
 from linnaeus.solvers.markov import hm3_fast as fast
 from linnaeus.solvers.markov import hm3_interior as interior
 from linnaeus.solvers.markov.hm3_forest import build, machine_of, width_of
@@ -38,7 +38,7 @@ from linnaeus.solvers.markov.hm3_rows import (
     check_competitors,
     prepare,
 )
-from linnaeus.solvers.numerics.examples import Rows, over_blocks
+from linnaeus.solvers.numerics.examples import Rows
 from linnaeus.solvers.numerics.rounds import Rounds
 from linnaeus.solvers.numerics.row_parts import RowParts
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linnaeus.execution import Blocks, Executor, task
+from linnaeus.execution import Blocks, Executor, over_blocks, task
 from linnaeus.losses import edge_losses
 from linnaeus.solvers.markov import hm3_edges_fast as fast
 from linnaeus.solvers.markov.hm3_interior import Labelings, Machine
@@ -34,7 +34,6 @@ from linnaeus.solvers.markov.hm3_rows import (
     edge_codes,
     run,
 )
-from linnaeus.solvers.numerics.examples import over_blocks
 from linnaeus.solvers.numerics.rounds import Record, Rounds, joined_traces
 
 

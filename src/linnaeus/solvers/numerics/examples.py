@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,8 +11,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from linnaeus.errors import UserError
-from linnaeus.execution import CHECKPOINT, Executor
-from linnaeus.execution.keeping import map_kept
 from linnaeus.solvers.numerics.rounds import relative
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -36,23 +33,6 @@ class Rows(NamedTuple):
             np.ascontiguousarray(X.indices).astype(np.int32, copy=False).view(np.uint32),
             X.data.astype(dtype, copy=False),
         )
-
-
-def over_blocks(
-    function: Callable[..., Any], arrays: Sequence[Any], blocks: Sequence[Any],
-    executor: Executor | None = None,
-) -> Iterator[Any]:  # fmt: skip
-    """``function(*arrays, block)`` for every block, in order: one block here, several side by side.
-
-    executor : where several run; None for this thread
-    What a task gives is kept where the fit has a checkpoint.
-    """
-    checkpoint = CHECKPOINT.get()
-    if checkpoint is not None and getattr(function, "is_task", False):
-        return map_kept(checkpoint, executor, function, arrays, blocks)
-    if executor is None or len(blocks) == 1:
-        return (function(*arrays, block) for block in blocks)
-    return executor.map(function, [executor.put(array) for array in arrays], blocks)
 
 
 def example_weights(C: float, sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from linnaeus.execution import Executor
-from linnaeus.solvers.numerics.examples import FloatArray, Rows, over_blocks
+from linnaeus.execution import Executor, over_blocks
+from linnaeus.solvers.numerics.examples import FloatArray, Rows
 
 LEAST = 1 << 20  # multiplications for which a part is worth while
 MOST = 16  # parts, a power of two: as many for each worker where these are few

@@ -33,12 +33,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import expit, softmax
 
-from linnaeus.execution import Executor
+from linnaeus.execution import Executor, over_blocks
 from linnaeus.solvers.linear import logistic_fast as flat
 from linnaeus.solvers.numerics import coordinate_ascent, elimination, newton
 from linnaeus.solvers.numerics.coordinate_ascent import Values
 from linnaeus.solvers.numerics.elimination import forest_of
-from linnaeus.solvers.numerics.examples import FloatArray, Rows, over_blocks
+from linnaeus.solvers.numerics.examples import FloatArray, Rows
 from linnaeus.solvers.numerics.rounds import Kept, Record, Rounds, relative
 from linnaeus.solvers.numerics.row_parts import RowParts
 from linnaeus.solvers.recursive import rr_lr_tree_fast as fast
