@@ -172,6 +172,14 @@ def test_predictions_are_the_best_column(fitted, name):
                 assert_allclose(np.take_along_axis(shown, best, axis=1), score)
 
 
+def test_the_classes_of_labels_are_known_before_a_fit(fitted, name):
+    for what, y in (("tree", Y_ONE), ("flat", Y_ONE), ("sets", SETS)):
+        if what != "sets" or takes_several(name):
+            new = made(name, None if what == "flat" else TAX)
+            assert new.classes_of(y) == tuple(fitted(name, what).targets_.names)
+            assert not hasattr(new, "targets_")
+
+
 @pytest.mark.slow
 @several
 def test_every_scorer_for_an_indicator(fitted, name):

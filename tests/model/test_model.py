@@ -215,16 +215,26 @@ def test_no_row_is_scored_by_an_estimator_that_saw_it(folds):
     part = table(stories())
     y = TrainingLabels.of(part, TREE).y
     splits = held_out_splits(y, folds, seed=0)
-    held = hold_out(partial(Rote, TREE), part.X, y, TREE, TREE.leaves, splits)
+    held = hold_out(partial(Rote, TREE), part.X, y, TREE, splits)
     assert (held.scores == 0).all()
     assert sorted(held.rows) == sorted(set(held.rows.tolist()))
     assert len(held.rows) == (60 if folds > 1 else len(splits[0][1]))
     assert (TREE.encode([part.labels[i] for i in held.rows]) != held.Y).nnz == 0
     everything = np.arange(60)
-    cheating = hold_out(
-        partial(Rote, TREE), part.X, y, TREE, TREE.leaves, [(everything, everything)]
-    )
+    cheating = hold_out(partial(Rote, TREE), part.X, y, TREE, [(everything, everything)])
     assert (cheating.scores == 1).all()  # the check can fail
+
+
+def test_the_model_is_fitted_last_on_all_rows(monkeypatch):
+    steps, sizes, fit = [], [], linnaeus.FlatSVM.fit
+    monkeypatch.setattr(
+        linnaeus.FlatSVM, "fit", lambda self, X, y: sizes.append(X.shape[0]) or fit(self, X, y)
+    )
+    train(table(stories()), TREE, "svm", folds=3, step=lambda *told: steps.append(told))
+    assert [what for what, _, _ in steps] == ["features", *["held-out scores"] * 3, "fit"]
+    done = [k / total for _, k, total in steps]
+    assert done == sorted(done) and done[-1] < 1
+    assert sizes[-1] == 60 and sum(sizes[:-1]) == 2 * 60
 
 
 # -- mistakes -----------------------------------------------------------------------------
