@@ -172,6 +172,7 @@ def test_predictions_are_the_best_column(fitted, name):
                 assert_allclose(np.take_along_axis(shown, best, axis=1), score)
 
 
+@every
 def test_the_classes_of_labels_are_known_before_a_fit(fitted, name):
     for what, y in (("tree", Y_ONE), ("flat", Y_ONE), ("sets", SETS)):
         if what != "sets" or takes_several(name):
