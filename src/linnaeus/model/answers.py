@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -51,9 +50,10 @@ class Answers:
             *["confidence", "review"] * (min_confidence is not None), *self._levels,
             *["ranking"] * bool(top),
         ]  # fmt: skip
+        self._place = {name: j for j, name in enumerate(model.columns)}  # of each node with scores
         self._above: dict[Any, tuple[Any, ...]] = {}
         self._paths: dict[Any, list[str]] = {}  # their titles
-        self._below: dict[int, np.ndarray] = {}
+        self._below: dict[Any, list[int]] = {}
 
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
         model, tax = self._model, self._model.taxonomy
@@ -65,8 +65,10 @@ class Answers:
         for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
             self._above[name] = tax.ancestors(name)
             self._paths[name] = [tax.title(v) for v in self._above[name]]
-        columns = self._scored[given.indices]
-        values = self._values(scores, row, given.indices, columns)
+        columns = np.array([self._place.get(name, -1) for name in labels], dtype=np.int64)
+        values = scores[row, columns].astype(float).tolist()
+        for e in np.flatnonzero(columns < 0).tolist():
+            values[e] = self._best_below(labels[e], scores[row[e]])
         likely = self._likely(X, row, columns) if self.probabilities else None
         best = top_columns(scores, self._top) if self._top else None
         sure = None if self._least is None else model.confidence(X, scores)
@@ -88,14 +90,6 @@ class Answers:
                 record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
             yield record
 
-    @cached_property
-    def _scored(self) -> np.ndarray:
-        """The column of each node, -1 where there is none."""
-        tax, columns = self._model.taxonomy, self._model.columns
-        found = np.full(len(tax), -1)
-        found[tax.numbers(columns)] = np.arange(len(columns))
-        return found
-
     def _by_level(self, labels: Sequence[Any]) -> dict[str, list[str]]:
         """The titles of the nodes at and above the labels, by level, each once."""
         tax = self._model.taxonomy
@@ -104,26 +98,18 @@ class Answers:
             found[f"level_{tax.depth[tax.index(node)] + 1}"].append(tax.title(node))
         return found
 
-    def _values(
-        self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray
-    ) -> list[float]:
-        values = scores[row, columns].astype(float)
-        for e in np.flatnonzero(columns < 0).tolist():
-            below = self._columns_below(int(nodes[e]))
-            values[e] = scores[row[e], below].max() if below.size else scores[row[e]].min()
-        return list(map(float, values))
-
     def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> list[float | None]:
         found = np.asarray(self._model.estimator.class_probabilities(X))
         values = found[row, columns].astype(float).tolist()
         return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
 
-    def _columns_below(self, v: int) -> np.ndarray:
-        if v not in self._below:
-            tax = self._model.taxonomy
-            columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
-            self._below[v] = columns[columns >= 0]
-        return self._below[v]
+    def _best_below(self, name: Any, scores: np.ndarray) -> float:
+        """The score of a node that has none of its own, from those of a row."""
+        if name not in self._below:
+            below = self._model.taxonomy.descendants(name)
+            self._below[name] = [self._place[v] for v in below if v in self._place]
+        columns = self._below[name]
+        return float(scores[columns].max() if columns else scores.min())
 
 
 def _checked(model: Model, least: float | None) -> float | None:
