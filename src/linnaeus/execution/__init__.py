@@ -1,4 +1,4 @@
-"""Where work runs, what is kept of it, and how its values become files."""
+"""Where work runs, what is kept of it, who watches it, and how its values become files."""
 
 from linnaeus.execution.checkpoints import CHECKPOINT, Checkpoint, Stopped, checkpointing, unkept
 from linnaeus.execution.engines import (
