@@ -70,13 +70,12 @@ def train(
     An existing model is replaced only when the new one is complete.
     """
     from linnaeus import workflow
-    from linnaeus.workflow.parts import Where
 
     own = parse_parameters(parameter) | ({} if memory is None else {"memory": memory})
     with progress(quiet or json) as step:
         done = workflow.train(
             data, output, method, own, taxonomy=taxonomy,
-            where=Where(backend, address, checkpoint), limit=_bytes(memory),
+            where=workflow.Where(backend, address, checkpoint), limit=_bytes(memory),
             features=features, feature_parameters=parse_parameters(feature), rule=rule,
             folds=folds, valid=not no_valid, budget=budget, skip_bad=skip_bad, options=options,
             seed=seed, jobs=jobs, step=step,

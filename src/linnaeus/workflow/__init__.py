@@ -23,7 +23,7 @@ _NAMES = {
     "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
     "monitoring": ("Monitored", "monitor"),
-    "parts": ("Step", "check_arguments"),
+    "parts": ("Step", "Where", "check_arguments"),
     "predicting": ("Predicted", "predict"),
     "rows": ("count_rows",),
     "splitting": ("Divided", "split"),
