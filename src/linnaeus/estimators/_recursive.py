@@ -41,7 +41,7 @@ from linnaeus.taxonomy import Taxonomy
 from linnaeus.taxonomy.structure import undirected_edges
 
 FREE = 1e-6
-PARTS = ("own_coef_", "common_coef_", "paths_", "inner_paths_")  # of `PathWeights`
+PARTS = ("own_coef_", "common_coef_", "links_", "inner_paths_")  # of `PathWeights`
 WHOLE = 1 << 31  # bytes of whole weights that a model kept in parts makes when asked
 
 
@@ -165,8 +165,8 @@ class Recursive(Continued):
     def _keep_parts(self, inner: list[Any], result: Joint) -> None:
         """What is found where whole weights would be too many."""
         W = result.solution.coef
-        self.own_coef_, self.common_coef_, self.paths_ = W.own, W.common, W.paths
-        self.inner_paths_ = sp.csr_array(W.inner_paths[: len(inner)])
+        for name, part in zip(PARTS, W, strict=True):
+            setattr(self, name, part)
         self.inner_nodes_ = inner
         self.inner_intercept_ = self._bias() * result.W_I[: len(inner)]
         self.duals_ = in_units(result.duals, self.C)
@@ -185,10 +185,13 @@ class Recursive(Continued):
 
     def __getattr__(self, name: str) -> Any:
         """Whole weights of a model that keeps parts: made when asked for, if they are not many."""
-        if name not in ("coef_", "inner_coef_") or "own_coef_" not in vars(self):
+        made = ("coef_", "inner_coef_", "paths_")
+        if name not in made or "own_coef_" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         parts, inner = self._path_weights(), name == "inner_coef_"
         assert parts is not None
+        if name == "paths_":
+            return parts.paths()
         size, room = parts.row_bytes(inner), size_of(self.memory) or WHOLE
         if size > room:
             raise TooLarge(
@@ -197,7 +200,7 @@ class Recursive(Continued):
                 "that you need."
             )
         every = slice(None)
-        return parts.inner_rows(every) if inner else parts.rows(every)
+        return parts.inner_rows(slice(len(self.inner_nodes_))) if inner else parts.rows(every)
 
     def _listed(self) -> list[Any]:
         parts = self._path_weights()

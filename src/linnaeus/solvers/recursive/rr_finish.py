@@ -48,7 +48,7 @@ class Finish(NamedTuple):
 
     def work(self) -> float:
         """The time of second-order steps, in multiplications of coordinate descent."""
-        if not (self.cost > 0).all():
+        if self.found.tangled or not (self.cost > 0).all():
             return np.inf
         return rr_svm_newton.work(self.X, self.found, self.loss)
 

@@ -22,65 +22,54 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from linnaeus.solvers.numerics import elimination
-from linnaeus.solvers.numerics.elimination import Forest, forest_of
 from linnaeus.solvers.numerics.examples import FloatArray
 from linnaeus.solvers.numerics.gram import Examples, Values
+from linnaeus.solvers.recursive.rr_factor import factor_of
 from linnaeus.solvers.recursive.rr_losses import MarginLoss
 
-DENSE = 2000  # internal nodes of a graph that is no tree
-NUMBERS = 1 << 24  # its classes times internal nodes
 STRETCH = 50.0  # K_nn S_n from which a class leans on hardly anything
+CLASSES = 4096  # whose paths are looked at together
+STEEP = 200  # longer paths than this, over more than 2,000 nodes, are too much for Newton's method
+SMALL = 2000
 
 
 class Coupling(NamedTuple):
     """K = diag(1 / S) + B B' over the classes, B = mix F^-T, R = F F'."""
 
     S: npt.NDArray[np.float64]  # (n_classes,)
-    B: sp.csr_array  # (n_classes, n_inner)
-    upward: Any  # F^-T, (n_inner, n_inner)
     mix: sp.csr_array  # (n_classes, n_inner)
     reduced: sp.csr_array  # R, (n_inner, n_inner)
+    upward: sp.csr_array  # F^-T, (n_inner, n_inner)
+    rank: npt.NDArray[np.int64]  # (n_inner,): nodes above come before nodes below
+
+    def paths(self, classes: Any = slice(None)) -> sp.csr_array:
+        """Rows of B."""
+        return sp.csr_array(self.mix[classes] @ self.upward)
 
     def diagonal(self) -> npt.NDArray[np.float64]:
         """K_nn of every class."""
-        return np.asarray(1.0 / self.S + self.B.multiply(self.B).sum(axis=1))
+        K = 1.0 / self.S
+        for k in range(0, K.size, CLASSES):
+            B = self.paths(slice(k, k + CLASSES))
+            K[k : k + CLASSES] += B.multiply(B).sum(axis=1)
+        return np.asarray(K)
 
     @property
     def stretched(self) -> bool:
         """Whether some class leans on hardly anything: coordinates of the dual would crawl."""
         return bool((self.diagonal() * self.S).max(initial=0.0) > STRETCH)
 
+    @property
+    def tangled(self) -> bool:
+        """Whether too many nodes are joined once others are eliminated, for blocks of features."""
+        steep = int(np.diff(self.upward.indptr).max(initial=0)) > STEEP
+        return steep and self.upward.shape[0] > SMALL
+
 
 def coupling(S: Any, mix: sp.csr_array, reduced: sp.csr_array) -> Coupling | None:
     """The factors of K, or None where these would be too many numbers."""
-    forest = forest_of(reduced)
-    if forest is not None:
-        upward = _tree_factor(forest)
-    elif reduced.shape[0] <= DENSE and mix.shape[0] * mix.shape[1] <= NUMBERS:
-        upward = _dense_factor(reduced)
-    else:
-        return None
-    return Coupling(np.asarray(S, float), sp.csr_array(mix @ upward), upward, mix, reduced)
-
-
-def _tree_factor(forest: Forest) -> sp.csr_array:
-    """F^-T of a forest: 1 / sqrt(D), carried down every path."""
-    parent, edge, D = forest
-    n, child = parent.size, np.flatnonzero(parent >= 0)
-    up = sp.csr_array((-edge[child] / D[child], (child, parent[child])), shape=(n, n))
-    total = power = sp.csr_array(sp.eye_array(n))
-    while (power := sp.csr_array(power @ up)).nnz:
-        total = sp.csr_array(total + power)
-    return sp.csr_array(total.multiply(1.0 / np.sqrt(D)[None, :]))
-
-
-def _dense_factor(reduced: sp.csr_array) -> sp.csr_array:
-    """F^-T for nodes from the last to the first, so that entries lie towards the first."""
-    n = reduced.shape[0]
-    F = np.linalg.cholesky(reduced.toarray()[::-1, ::-1])
-    inverse = np.linalg.solve(F, np.eye(n)).T[::-1, ::-1]
-    inverse[np.abs(inverse) < 1e-14 * np.abs(inverse).max(initial=0.0)] = 0.0
-    return sp.csr_array(inverse)
+    found = factor_of(reduced)
+    return None if found is None else Coupling(np.asarray(S, float), mix, reduced, *found)
 
 
 class JointMachine:
@@ -95,7 +84,8 @@ class JointMachine:
     ) -> None:  # fmt: skip
         self.examples, self.sign, self.costs, self.found = examples, sign, costs, found
         self.kind, self.root = kind, np.sqrt(found.S)[:, None]
-        self.shape, self.n_inner = (found.S.size, examples.shape[1]), found.B.shape[1]
+        self.shape, self.n_inner = (found.S.size, examples.shape[1]), found.mix.shape[1]
+        self.B = found.paths()
         self.F = sp.csr_array(found.reduced @ found.upward)
         self.shared = np.ones(self.shape[1])  # 0 for a feature that other nodes have no part in
         self.shared[-1] = share_bias
@@ -108,13 +98,13 @@ class JointMachine:
     def lift(self, A: Values) -> Values:
         """L'A, the v that dual variables make: V / sqrt(S) and B'V."""
         V = (self.sign * A) @ self.examples.X
-        D = self.found.B.T @ (V * self.shared)
+        D = self.B.T @ (V * self.shared)
         return np.concatenate([(V / self.root).ravel(), D.ravel()])
 
     def weights(self, v: Values) -> tuple[Values, Values]:
         """W and W_I."""
         Q, D = self.split(v)
-        return Q / self.root + (self.found.B @ D) * self.shared, np.asarray(self.found.upward @ D)
+        return Q / self.root + (self.B @ D) * self.shared, np.asarray(self.found.upward @ D)
 
     def margins(self, W: Values) -> Values:
         """y w.x"""

@@ -2,7 +2,8 @@
 
     w_n = own_n + sum_v paths_nv common_v,      x.w_n = x.own_n + sum_v paths_nv (x.common_v)
 
-A row is nearly dense once something near a root is added to it, while the parts hold few numbers:
+with paths = links inner_paths: a class has links to the nodes right above it, and these have their
+paths. A row is nearly dense once something near a root is added to it, while the parts hold few numbers:
 own_n = V_n / S_n and common = D = B' V have the features of the examples that matter to the class,
 or below the node. So the whole is never made; scores are those of the parts, added up.
 """
@@ -26,7 +27,7 @@ class PathWeights(NamedTuple):
 
     own: sp.csr_array  # (n_classes, d)
     common: sp.csr_array  # (n_inner, d)
-    paths: sp.csr_array  # (n_classes, n_inner)
+    links: sp.csr_array  # (n_classes, n_inner): times weights of inner nodes, what a class leans on
     inner_paths: sp.csr_array  # (n_inner, n_inner): times common, the weights of inner nodes
 
     @property
@@ -34,9 +35,13 @@ class PathWeights(NamedTuple):
         """How many numbers it holds."""
         return int(self.own.nnz + self.common.nnz)
 
+    def paths(self, classes: Any = slice(None)) -> sp.csr_array:
+        """The share of some classes in `common`."""
+        return sp.csr_array(self.links[classes] @ self.inner_paths)
+
     def rows(self, classes: Any) -> sp.csr_array:
         """The whole weights of some classes, a row for each."""
-        return sp.csr_array(self.own[classes] + self.paths[classes] @ self.common)
+        return sp.csr_array(self.own[classes] + self.paths(classes) @ self.common)
 
     def inner_rows(self, nodes: Any) -> sp.csr_array:
         """The whole weights of some inner nodes."""
@@ -44,18 +49,21 @@ class PathWeights(NamedTuple):
 
     def row_bytes(self, inner: bool = False) -> int:
         """An upper bound of the bytes that all whole rows of classes (or inner nodes) take."""
-        paths, d = self.inner_paths if inner else self.paths, self.own.shape[1]
-        counts = paths.astype(bool).astype(np.int64) @ np.diff(self.common.indptr)
-        counts = counts + (0 if inner else np.diff(self.own.indptr))
+        d = self.own.shape[1]
+        counts = self.inner_paths.astype(bool).astype(np.int64) @ np.diff(self.common.indptr)
+        if not inner:
+            counts = self.links.astype(bool).astype(np.int64) @ np.minimum(counts, d)
+            counts = counts + np.diff(self.own.indptr)
         return int(np.minimum(counts, d).sum() * (self.own.dtype.itemsize + 4))
 
     def scores(self, X: Any, intercept: Any, n_jobs: int | None = None) -> npt.NDArray[Any]:
         """X W' + intercept, (n, n_classes), by the parts."""
         shared = linear_scores(X, self.common, np.zeros(self.common.shape[0]), n_jobs)
+        nodes = np.ascontiguousarray(self.inner_paths @ shared.T)
         out = linear_scores(X, self.own, intercept, n_jobs)
         for k in range(0, out.shape[1], CLASSES):
             here = slice(k, k + CLASSES)
-            out[:, here] += (self.paths[here] @ shared.T).T
+            out[:, here] += (self.links[here] @ nodes).T
         return out
 
 

@@ -55,12 +55,12 @@ class RowMachine(JointMachine):
     def __init__(self, examples: Examples, bias: float, *problem: Any) -> None:
         self.sign, self.costs, self.found, self.kind, share_bias = problem
         X, self.bias, self.share_bias = examples.X, float(bias), bool(share_bias)
-        self.examples = examples
+        self.examples, self.B = examples, self.found.paths()
         G = X @ X.T
         self.G = np.asarray(G.toarray() if sp.issparse(G) else G)
         self.own = squared_norms(X, 0.0) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
         self.shared_G = self.G + self.bias**2 if self.share_bias else self.G
-        self.roots = _roots(self.found)
+        self.roots = _roots(self.found, self.B)
 
     def lift(self, A: Values) -> Values:
         """T and Z of dual variables."""
@@ -69,7 +69,7 @@ class RowMachine(JointMachine):
 
     def _scores(self, T: Values) -> Values:
         """K T G, with the constant feature."""
-        B, over_S = self.found.B, 1.0 / self.found.S[:, None]
+        B, over_S = self.B, 1.0 / self.found.S[:, None]
         if self.share_bias or not self.bias:
             V = T @ self.shared_G
             return np.asarray(over_S * V + B @ (B.T @ V))
@@ -88,10 +88,10 @@ class RowMachine(JointMachine):
         """W and W_I, over the features."""
         T, found, last = v[0], self.found, self.bias * v[0].sum(axis=1, keepdims=True)
         V = np.hstack([np.asarray(T @ self.examples.X), last])
-        D = np.asarray(found.B.T @ V)
+        D = np.asarray(self.B.T @ V)
         if not self.share_bias:
             D[:, -1] = 0.0
-        return V / found.S[:, None] + found.B @ D, np.asarray(found.upward @ D)
+        return V / found.S[:, None] + self.B @ D, np.asarray(found.upward @ D)
 
     def solver(self, t: Values, rough: float) -> Callable[[Values], Values]:
         """What solves a system with I + L' diag(t) L, to a residual of `rough`."""
@@ -110,8 +110,8 @@ class RowMachine(JointMachine):
 
     def _preconditioner(self, s: Values, t: Values) -> Callable[[FloatArray], FloatArray]:
         """P^-1; a bound of what the constant feature would take keeps it positive."""
-        alone = _Alone(self.found, self.roots, self.own, t)
-        shared = [_Shared(self.found.B[:, [j]].toarray(), s, alone, self.shared_G)
+        alone = _Alone(self.found, self.B, self.roots, self.own, t)
+        shared = [_Shared(self.B[:, [j]].toarray(), s, alone, self.shared_G)
                   for j in self.roots]  # fmt: skip
 
         def without(x: FloatArray) -> FloatArray:
@@ -125,7 +125,7 @@ class RowMachine(JointMachine):
         S = self.found.S[:, None]
         load = (t / (1.0 + t * self.own / S)).sum(axis=1, keepdims=True)
         if self.share_bias:
-            constant: Any = _Alone(self.found, self.roots, np.array([self.bias**2]), load).solve
+            constant: Any = _Alone(self.found, self.B, self.roots, np.array([self.bias**2]), load).solve
         else:
             constant = lambda a: a / (S / self.bias**2 + load)  # noqa: E731
 
@@ -160,13 +160,15 @@ class _Alone:
     diagonal.
     """
 
-    def __init__(self, found: Coupling, cut: list[int], q: Values, t: Values) -> None:
+    def __init__(
+        self, found: Coupling, B: sp.csr_array, cut: list[int], q: Values, t: Values
+    ) -> None:
         self.q, self.mix, self.S, self.cut = q, found.mix, found.S[:, None], cut
         self.forest = forest_of(found.reduced)
         if (np.diff(found.mix.indptr) > 1).any():
             self.forest = None
         if self.forest is None:
-            B = found.B.multiply(found.B)
+            B = B.multiply(B)
             size = 1.0 / found.S + B.sum(axis=1) - B[:, cut].sum(axis=1)
             self.inverse = size[:, None] * q / (1.0 + size[:, None] * q * t)
             return
@@ -220,9 +222,9 @@ class _Shared:
         return np.asarray(self.F * a)
 
 
-def _roots(found: Coupling) -> list[int]:
+def _roots(found: Coupling, B: sp.csr_array) -> list[int]:
     """Nodes that most classes share: without a parent, so that no class is below two of them."""
-    size = np.asarray(found.B.multiply(found.B).sum(axis=0)).ravel()
+    size = np.asarray(B.multiply(B).sum(axis=0)).ravel()
     best: list[int] = np.argsort(-size, kind="stable").tolist()
     forest = forest_of(found.reduced)
     if forest is None:

@@ -22,12 +22,15 @@ from linnaeus.execution import task
 from linnaeus.solvers.linear import svm, svm_fast, svm_lanes
 from linnaeus.solvers.numerics.examples import FloatArray, Rows, starts
 from linnaeus.solvers.recursive import rr_svm_fast as fast
-from linnaeus.solvers.recursive.rr_svm_rows import Change, Row, stacked, stacked_at
+from linnaeus.solvers.recursive.rr_machine import Coupling
+from linnaeus.solvers.recursive.rr_svm_rows import Change, Row, stacked, stacked_at, turned
 
 RELAX = 1.3
 STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these are tried
 ROUNDS = 3  # of a block for itself
 LISTED = 512  # examples a class with a = 0 that are listed where memory is short
+PASSES = 4  # over the classes of a block in a visit, where many rows of D are read for it
+LONG = 2 * svm.LANES  # rows of D from which a block knows only the sums of them that it needs
 SHARE = 0.4  # of the tolerance: how exactly a block is solved for itself
 
 
@@ -55,10 +58,16 @@ class Lanes(NamedTuple):
     ones: tuple[Any, Any]  # rows and lanes of the positives
     cost: FloatArray  # (2, lanes)
     over_S: FloatArray  # (lanes,)
-    B: sp.csr_array  # (lanes, m), columns are `inner`
+    B: sp.csr_array  # (lanes, m), columns are `inner`; (lanes, r) where there is a turn
     inner: npt.NDArray[np.int64]  # (m,)
     n_features: int
     options: JointOptions
+    turn: FloatArray | None = None  # (r, m): B of the block times this has columns `inner`
+
+    @property
+    def n_passes(self) -> int:
+        """How often a visit goes over the classes: rows of D that are dear are used well."""
+        return 1 if self.turn is None else PASSES
 
     def diagonal(self) -> FloatArray:
         """Of B B' + 1 / S."""
@@ -78,8 +87,16 @@ class Lanes(NamedTuple):
         return sign
 
     def stacked(self, part: list[Row]) -> FloatArray:
-        """The rows of D of this block, (m, d + 1)."""
+        """The rows of D of this block, (m, d + 1), or what a turn leaves of them, (r, d + 1)."""
+        if self.turn is not None:
+            return turned(part, self.turn, self.n_features + 1)
         return stacked(part, self.n_features + 1, self.cost.dtype)
+
+    def stacked_at(self, part: list[Row], features: Any) -> FloatArray:
+        """Some columns of these."""
+        if self.turn is not None:
+            return turned(part, self.turn, self.n_features + 1, features)
+        return stacked_at(part, features, self.cost.dtype)
 
     def loss(self, relax: float) -> fast.JointLoss:
         """What the loops need of the losses."""
@@ -221,20 +238,28 @@ def visit(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals, i
         names, features = names.compact(d)
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
     k = lanes.diagonal().astype(rows.data.dtype)
-    before = lanes.stacked(part) if features is None else stacked_at(part, features, k.dtype)
-    common, measured = before.copy(), np.zeros((2, k.size))
-    draws = rng.random(int(np.diff(duals.ptr).max(initial=0)))
+    before = lanes.stacked(part) if features is None else lanes.stacked_at(part, features)
+    common, measured, longest = before.copy(), np.zeros((2, k.size)), int(np.diff(duals.ptr).max(initial=0))
     B, k_bias = lanes.B, opt.own(k, lanes.over_S)
-    size = fast.visit(
-        rng.permutation(k.size), fast.JointRows(*rows, norm2, weight),
-        fast.JointDuals(*duals[:-1], *names), lanes.loss(RELAX),
-        fast.JointLanes(B.indptr, B.indices, B.data, lanes.over_S, k, k_bias),
-        draws, common, measured,
-    )  # fmt: skip
+    for _ in range(lanes.n_passes):
+        size = fast.visit(
+            rng.permutation(k.size), fast.JointRows(*rows, norm2, weight),
+            fast.JointDuals(*duals[:-1], *names), lanes.loss(RELAX),
+            fast.JointLanes(B.indptr, B.indices, B.data, lanes.over_S, k, k_bias),
+            rng.random(longest), common, measured,
+        )  # fmt: skip
+    if lanes.n_passes > 1:
+        size = moved(rows, lanes, duals, old.a)
     common -= before
     change = Change(features, common)
     return Step(duals, old.a, change.compact() if opt.compact else change, size,
                 measured.sum(axis=1))  # fmt: skip
+
+
+def moved(rows: Rows, lanes: Lanes, duals: Duals, before: FloatArray) -> float:
+    """sum ||dv||^2 / S over the classes of a block."""
+    step, bias = _sums(rows, lanes, duals._replace(a=duals.a - before), np.sqrt(lanes.over_S))
+    return float(np.vdot(step.data, step.data)) + lanes.options.bias**2 * float(bias @ bias)
 
 
 @task
@@ -406,38 +431,56 @@ def final_parts(
 ) -> tuple[sp.csr_array, FloatArray]:
     """U = V / S of a block, (lanes, d), and of the constant feature."""
     lanes, duals = task
-    n, d, width = weight.size, lanes.n_features, lanes.columns.size
-    here, lane = np.flatnonzero(duals.a), duals.lane()
-    values = (duals.a * duals.y * lanes.over_S[lane])[here]
-    X = sp.csr_array((rows.data, rows.indices.view(np.int32), rows.indptr), (n, d))
-    own = sp.csr_array(sp.csr_array((values, (lane[here], duals.rows[here])), (width, n)) @ X)
+    own, bias = _sums(rows, lanes, duals, lanes.over_S)
     own.sort_indices()
-    bias = lanes.options.bias * np.bincount(lane[here], values, width)
-    return own, bias.astype(values.dtype)
+    return own, (lanes.options.bias * bias).astype(own.dtype)
+
+
+def _sums(rows: Rows, lanes: Lanes, duals: Duals, factor: Any) -> tuple[sp.csr_array, FloatArray]:
+    """sum_i a_i y_i x_i of every class times a factor, (lanes, d), and without x."""
+    n, width = rows.indptr.size - 1, lanes.columns.size
+    here, lane = np.flatnonzero(duals.a), duals.lane()
+    values = (duals.a * duals.y * factor[lane])[here]
+    X = sp.csr_array((rows.data, rows.indices.view(np.int32), rows.indptr), (n, lanes.n_features))
+    own = sp.csr_array(sp.csr_array((values, (lane[here], duals.rows[here])), (width, n)) @ X)
+    return own, np.bincount(lane[here], values, width)
 
 
 def blocks_of(
-    Y: sp.csr_array, n_features: int, S: Any, B: sp.csr_array, cost: Any, options: JointOptions,
-    dtype: Any,
-) -> list[Lanes]:  # fmt: skip
+    Y: sp.csr_array, n_features: int, found: Coupling, cost: Any, options: JointOptions, dtype: Any
+) -> list[Lanes]:
     """Classes that have much in common share a block."""
-    columns = sp.csc_array(Y)
-    first = np.full(B.shape[0], B.shape[1])
-    has = np.flatnonzero(np.diff(B.indptr))
-    B.sort_indices()
-    first[has] = B.indices[B.indptr[has + 1] - 1]  # the node right above
-    order = np.lexsort((np.arange(B.shape[0]), first)).astype(np.int64)
+    columns, (n_classes, n_inner) = sp.csc_array(Y), found.mix.shape
+    first = np.full(n_classes, n_inner)
+    has = np.flatnonzero(np.diff(found.mix.indptr))
+    if has.size:  # the node right above
+        first[has] = np.maximum.reduceat(found.rank[found.mix.indices], found.mix.indptr[has])
+    order = np.lexsort((np.arange(n_classes), first)).astype(np.int64)
     out = []
     for number, k in enumerate(range(0, order.size, svm.LANES)):
         here = order[k : k + svm.LANES]
-        part = sp.csr_array(B[here])
-        inner, local = np.unique(part.indices, return_inverse=True)
-        part = sp.csr_array(
-            (part.data.astype(dtype), local.astype(np.int32), part.indptr), (here.size, inner.size)
-        )
+        part, inner, turn = _paths(found.paths(here), dtype)
         own = np.ascontiguousarray(cost[:, here], dtype=dtype)
-        over_S = (1.0 / S[here]).astype(dtype)
+        over_S = (1.0 / found.S[here]).astype(dtype)
         ones = columns[:, here].nonzero()
-        ones, inner = tuple(k.astype(np.int32) for k in ones), inner.astype(np.int64)
-        out.append(Lanes(number, here, ones, own, over_S, part, inner, n_features, options))
+        ones = tuple(k.astype(np.int32) for k in ones)
+        out.append(Lanes(number, here, ones, own, over_S, part, inner, n_features, options, turn))
     return out
+
+
+def _paths(B: sp.csr_array, dtype: Any) -> tuple[sp.csr_array, Any, FloatArray | None]:
+    """B of a block over its own nodes, and these.
+
+    Where they are many, B = L Q with orthonormal rows of Q: then L and Q. Classes below the same
+    nodes have the same row of B, so that Q has few rows.
+    """
+    B.sort_indices()
+    inner, local = np.unique(B.indices, return_inverse=True)
+    part = sp.csr_array((B.data, local.astype(np.int32), B.indptr), (B.shape[0], inner.size))
+    nodes = inner.astype(np.int64)
+    if inner.size <= LONG:
+        return sp.csr_array(part.astype(dtype)), nodes, None
+    different, which = np.unique(part.toarray(), axis=0, return_inverse=True)
+    Q, R = np.linalg.qr(different.T)
+    L = sp.csr_array(R.T[which.ravel()].astype(dtype))
+    return L, nodes, np.ascontiguousarray(Q.T, dtype=dtype)

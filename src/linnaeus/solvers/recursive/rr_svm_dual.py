@@ -72,8 +72,8 @@ def solve(
     """
     X, Y, found, weight, cost, *_ = problem
     examples = [Rows.of(X, dtype), squared_norms(X, 0.0).astype(dtype), weight.astype(dtype)]
-    lanes = blocks.blocks_of(Y, X.shape[1], found.S, found.B, cost, options, dtype)
-    state = _JointState(found.B.shape[1], X.shape[1], lanes, examples, executor)
+    lanes = blocks.blocks_of(Y, X.shape[1], found, cost, options, dtype)
+    state = _JointState(found.mix.shape[1], X.shape[1], lanes, examples, executor)
     newton = np.inf if options.compact else problem.work()
     rounds = Rounds(max_rounds, tol)
     about = ["rr_svm_dual", examples, lanes, start] if CHECKPOINT.get() else []
@@ -110,6 +110,7 @@ def _run(state: _JointState, small: bool, newton: float, rounds: Rounds) -> tupl
         enough = ENOUGH[squared] * 0.5**n_early * tol
         known = compact and least < np.inf  # who matters, from a sweep
         n_cycles = (MANY_CYCLES if known else CYCLES) << min(max(0, n_rounds - patience) // 2, most)
+        n_cycles = -(-n_cycles // state.n_passes)
         early = any(state.cycle() <= enough for _ in range(n_cycles))
         n_early += early
         far = n_rounds == 1 or gap > FAR * tol * P
@@ -150,7 +151,10 @@ class _JointState:
         self.examples = [executor.put(array) for array in examples]
         rows, _, self.weight = examples
         self.spent, self.length = 0.0, rows.data.size / self.weight.size + 1  # multiplications
+        turned = any(block.turn is not None for block in lanes)
         together = CLOSE_BY if compact else max(SIDE_BY_SIDE, len(lanes) // 16)
+        together = min(together, CLOSE_BY) if turned else together
+        self.n_passes = max(block.n_passes for block in lanes)
         n = -(-len(lanes) // together)
         self.phases = [list(range(k, len(lanes), n)) for k in range(n)]  # far from each other
 
@@ -206,7 +210,7 @@ class _JointState:
     def cycle(self) -> float:
         """Every class once; returns the relative gap seen on the way."""
         self.n_cycles += 1
-        self._count(sum(int(duals.live.sum()) for duals in self.duals))
+        self._count(self.n_passes * sum(int(duals.live.sum()) for duals in self.duals))
         gap = value = 0.0
         for phase in self.phases:
             steps = list(self._each(blocks.visit, phase, self.n_cycles))
@@ -271,7 +275,7 @@ class _JointState:
         """The same in parts; of the other nodes the weights of the constant feature alone."""
         d, bias = D.width - 1, self.blocks[0].options.bias
         common, last = D.taken_out(self.stretch)
-        paths, up = (sp.csr_array(M, dtype=D.dtype) for M in (found.B, found.upward))
+        links, up = (sp.csr_array(M, dtype=D.dtype) for M in (found.mix, found.upward))
         counts, w_bias = np.zeros((2, self._n_classes()))
         for block, n_own in zip(self.blocks, self._own(blocks.final_counts), strict=True):
             counts[block.columns] = n_own
@@ -280,9 +284,9 @@ class _JointState:
             put_rows(arrays, block.columns, own)
             w_bias[block.columns] = last_own
         arrays[0][:] *= D.dtype.type(self.stretch)
-        intercept = bias * (self.stretch * w_bias + paths @ last)
+        intercept = bias * (self.stretch * w_bias + links @ (up @ last))
         own = sp.csr_array(arrays, (counts.size, d))
-        return PathWeights(own, common, paths, up), intercept, np.asarray(up @ last)
+        return PathWeights(own, common, links, up), intercept, np.asarray(up @ last)
 
     def _own(self, function: Any) -> Iterator[Any]:
         """What a function makes of all blocks and their dual variables alone."""
@@ -294,18 +298,19 @@ class _JointState:
         """D from the dual variables, without rounding's share."""
         self.D.clear()
         for block, change in zip(self.blocks, self._every(blocks.refresh), strict=True):
-            self.D.add(block.inner, change)
+            self.D.add(block.inner, change, turn=block.turn)
 
     def take(self, phase: list[int], steps: list[Step]) -> None:
         """Go as far along the joint step as surely does not lower the dual."""
         share = 1.0 if len(phase) == 1 else self._share(phase, steps)
         for b, step in zip(phase, steps, strict=True):
-            self.D.add(self.blocks[b].inner, step.common, share)
+            self.D.add(self.blocks[b].inner, step.common, share, self.blocks[b].turn)
             self.duals[b] = step.duals if share == 1.0 else _part_way(step, share)
 
     def _share(self, phase: list[int], steps: list[Step]) -> float:
         """H / (H + X), at most 1: the single steps, and what crosses where they meet."""
         inner = [self.blocks[b].inner for b in phase]
         single = sum(step.size + step.common.square() for step in steps)
-        crossed = self.D.crossed(inner, [step.common for step in steps])
+        turns = [self.blocks[b].turn for b in phase]
+        crossed = self.D.crossed(inner, [step.common for step in steps], turns)
         return min(1.0, single / max(single + crossed, 1e-300))

@@ -8,16 +8,20 @@ its own nodes (`part`, not a copy) and answers with a `Change`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from linnaeus.execution.engines import one_blas_thread
 from linnaeus.solvers.numerics.examples import FloatArray, starts
 from linnaeus.solvers.recursive import rr_svm_rows_fast as fast
 
 FULL = 0.5  # the part of all features from which a row is kept dense: as many bytes either way
+
+TOGETHER = 16  # rows that are made at a time where a block knows only sums of them
 
 Row = Any  # (d + 1,) array; or ascending features (uint32) and their values
 
@@ -39,6 +43,52 @@ class Change(NamedTuple):
         has = np.flatnonzero(self.values.any(axis=0))
         return Change(has.astype(np.uint32), np.ascontiguousarray(self.values[:, has]))
 
+    def at(self, features: npt.NDArray[np.uint32] | None, width: int) -> FloatArray:
+        """Its values at some features, ascending; None for all `width` of them."""
+        if self.features is None:
+            return self.values if features is None else self.values[:, features]
+        wanted = np.arange(width, dtype=np.uint32) if features is None else features
+        out = np.empty((len(self.values), wanted.size), self.values.dtype)
+        for row, here in zip(self.values, out, strict=True):
+            fast.read_at(self.features, row, wanted, here)
+        return out
+
+
+Turns = list[FloatArray | None]  # of blocks: those that have one know `turn @ D` alone
+
+
+def changed_rows(change: Change, turn: FloatArray | None, share: Any) -> Iterator[FloatArray]:
+    """A part of a change, some rows of D at a time: its own, or ``turn.T`` times those."""
+    values = share * change.values
+    if turn is None:
+        yield values
+        return
+    for k in range(0, turn.shape[1], TOGETHER):
+        with one_blas_thread():
+            rows = turn[:, k : k + TOGETHER].T @ values
+        yield rows
+
+
+def crossed_pairs(
+    inner: list[Any], changes: list[Change], turns: Turns, width: int
+) -> float:
+    """Twice the sum of the products of any two changes, without their rows being made."""
+    total = 0.0
+    for i, one in enumerate(changes):
+        for j, other in enumerate(changes[:i]):
+            _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
+            meet = _columns(turns[i], here, len(one.values)) @ _columns(
+                turns[j], there, len(other.values)
+            ).T  # (rows of one, rows of the other)
+            with one_blas_thread():
+                total += 2 * float(np.vdot(meet, one.values @ other.at(one.features, width).T))
+    return total
+
+
+def _columns(turn: FloatArray | None, nodes: Any, m: int) -> FloatArray:
+    """Of a turn, or of the identity."""
+    return np.eye(m)[:, nodes] if turn is None else turn[:, nodes]
+
 
 def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
     """Rows as one array (m, width)."""
@@ -48,6 +98,19 @@ def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
             here[row[0]] = row[1]
         else:
             here[:] = row
+    return out
+
+
+def turned(
+    part: list[Row], turn: FloatArray, width: int, wanted: npt.NDArray[np.uint32] | None = None
+) -> FloatArray:
+    """``turn`` (r, m) times rows (m, width), or times some of their columns."""
+    out = np.zeros((turn.shape[0], width if wanted is None else wanted.size), dtype=turn.dtype)
+    for k in range(0, len(part), TOGETHER):
+        some = part[k : k + TOGETHER]
+        rows = (stacked(some, width, turn.dtype) if wanted is None
+                else stacked_at(some, wanted, turn.dtype))  # fmt: skip
+        out += turn[:, k : k + TOGETHER] @ rows
     return out
 
 
@@ -83,9 +146,12 @@ class DenseRows:
         """The rows of some nodes."""
         return [self.D[v] for v in inner.tolist()]
 
-    def add(self, inner: Any, change: Change, share: float = 1.0) -> None:
+    def add(self, inner: Any, change: Change, share: float = 1.0, turn: Any = None) -> None:
         """Add a part of a change to the rows of some nodes."""
-        self.D[inner] += self.dtype.type(share) * change.values
+        at = 0
+        for rows in changed_rows(change, turn, self.dtype.type(share)):
+            self.D[inner[at : at + len(rows)]] += rows
+            at += len(rows)
 
     def clear(self) -> None:
         """Zero everywhere."""
@@ -95,8 +161,10 @@ class DenseRows:
         """||D||^2"""
         return float(np.einsum("ij,ij->i", self.D, self.D).sum(dtype=np.float64))
 
-    def crossed(self, inner: list[Any], changes: list[Change]) -> float:
+    def crossed(self, inner: list[Any], changes: list[Change], turns: Turns) -> float:
         """Twice the sum of the products of any two changes, where they meet."""
+        if any(turn is not None for turn in turns):
+            return crossed_pairs(inner, changes, turns, self.width)
         total = 0.0
         for i, one in enumerate(changes):
             for j, other in enumerate(changes[:i]):
@@ -131,15 +199,17 @@ class SparseRows:
         """The rows of some nodes."""
         return [self.rows[v] for v in inner.tolist()]
 
-    def add(self, inner: Any, change: Change, share: float = 1.0) -> None:
+    def add(self, inner: Any, change: Change, share: float = 1.0, turn: Any = None) -> None:
         """Add a part of a change to the rows of some nodes."""
-        features, values = change.compact()
-        for v, row in zip(inner.tolist(), self.dtype.type(share) * values, strict=True):
-            self.rows[v] = self._sum(self.rows[v], features, row)
+        change, nodes = change.compact(), iter(inner.tolist())
+        for rows in changed_rows(change, turn, self.dtype.type(share)):
+            for row in rows:
+                v = next(nodes)
+                self.rows[v] = self._sum(self.rows[v], change.features, row)
 
     def _sum(self, row: Row, features: Any, change: FloatArray) -> Row:
         if not isinstance(row, tuple):
-            row[features] += change
+            fast.add_at(row, features, change)
             return row
         n = int(fast.n_together(row[0], features, change))
         if n > FULL * self.width:
@@ -163,11 +233,13 @@ class SparseRows:
         values = (row[1] if isinstance(row, tuple) else row for row in self.rows)
         return float(sum(np.einsum("i,i", v, v, dtype=np.float64) for v in values))
 
-    def crossed(self, inner: list[Any], changes: list[Change]) -> float:
+    def crossed(self, inner: list[Any], changes: list[Change], turns: Turns) -> float:
         """Twice the sum of the products of any two changes: ||sum||^2 less the squares of each.
 
         Node by node, so that one row at a time is whole.
         """
+        if any(turn is not None for turn in turns):
+            return crossed_pairs(inner, changes, turns, self.width)
         users: dict[int, list[tuple[int, int]]] = {}
         for i, nodes in enumerate(inner):
             for k, v in enumerate(nodes.tolist()):

@@ -57,3 +57,10 @@ def add_together(features, values, others, change, out, total):
     while i < features.size:
         out[n], total[n] = features[i], values[i]
         i, n = i + 1, n + 1
+
+
+@loop
+def add_at(row, features, change):
+    """row[features] += change, for different features."""
+    for t in range(features.size):
+        row[features[t]] += change[t]
