@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, Taxonomy
 from linnaeus.errors import UserError
-from linnaeus.solvers.recursive import rr_machine
+from linnaeus.solvers.recursive import rr_factor
 from marks import slow
 
 LOSS = {"hinge": "hinge", "sqhinge": "squared_hinge"}
@@ -313,7 +313,7 @@ def test_longer_weights_are_priced_rightly():
 
 def test_a_large_dag_takes_little_memory(monkeypatch):
     """Its classes and internal nodes make no dense table."""
-    monkeypatch.setattr(rr_machine, "NUMBERS", 1 << 20)
+    monkeypatch.setattr(rr_factor, "CYCLES", 100)
     rng = np.random.default_rng(0)
     inner = [f"i{j}" for j in range(400)]
     edges = [(inner[(j - 1) // 3], inner[j]) for j in range(1, 400)]

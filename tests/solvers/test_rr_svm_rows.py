@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 
 from linnaeus.solvers.recursive.rr_svm_rows import (
     Change,
@@ -9,6 +10,7 @@ from linnaeus.solvers.recursive.rr_svm_rows import (
     SparseRows,
     stacked,
     stacked_at,
+    turned,
 )
 
 N, WIDTH = 5, 40
@@ -74,3 +76,34 @@ def test_what_crosses_is_the_sum_of_the_products(seed):
         store = kind(N, WIDTH, float)
         np.testing.assert_allclose(store.crossed(list(inner), list(given), [None] * len(given)), expected)
     np.testing.assert_allclose([c.square() for c in small], (whole**2).sum(axis=(1, 2)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_turned_changes_are_those_of_the_rows(seed):
+    """Two blocks that know Q D alone, and one that knows its rows."""
+    rng = np.random.default_rng(seed)
+    dense, sparse = DenseRows(N, WIDTH, float), SparseRows(N, WIDTH, float)
+    inner, given, turns, whole = [], [], [], np.zeros((3, N, WIDTH))
+    for k in range(3):
+        nodes = np.sort(rng.choice(N, 4, replace=False))
+        turn = None if k == 0 else np.linalg.qr(rng.normal(size=(2 + k, 2)))[0].T
+        features = None if k == 1 else np.flatnonzero(rng.random(WIDTH) < 0.4).astype(np.uint32)
+        width = WIDTH if features is None else features.size
+        change = Change(features, rng.normal(size=((4, 3, 2)[k], width)))
+        rows = change.values
+        if turn is not None:
+            rows = np.vstack([rows[:-2], turn.T @ rows[-2:]])
+        whole[k][np.ix_(nodes, np.arange(WIDTH) if features is None else features)] = rows
+        sparse.add(nodes, change, 0.5, turn)
+        dense.add(nodes, Change(None, change.at(None, WIDTH)), 0.5, turn)
+        inner, given, turns = [*inner, nodes], [*given, change], [*turns, turn]
+    every = np.arange(N)
+    np.testing.assert_allclose(dense.D, 0.5 * whole.sum(axis=0))
+    np.testing.assert_allclose(stacked(sparse.part(every), WIDTH, float), dense.D)
+    expected = (whole.sum(axis=0) ** 2).sum() - (whole**2).sum()
+    np.testing.assert_allclose(sparse.crossed(inner, given, turns), expected)
+    wanted, Q = np.array([1, 5, 30], np.uint32), rng.normal(size=(3, N - 1))
+    whole = block_diag(1.0, Q) @ dense.D
+    for rows in (dense.part(every), sparse.part(every)):
+        np.testing.assert_allclose(turned(rows, Q, WIDTH), whole)
+        np.testing.assert_allclose(turned(rows, Q, WIDTH, wanted), whole[:, wanted])

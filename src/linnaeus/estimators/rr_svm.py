@@ -181,7 +181,8 @@ class RecursiveSVM(Recursive):
         self.loss = loss
 
     def _solver(self) -> Any:
-        return partial(rr_svm.solve, loss=self.loss, limit=size_of(self.memory))
+        limit = size_of(self.memory)
+        return partial(rr_svm.solve, loss=self.loss, limit=limit, n_jobs=self.n_jobs)
 
     def _start(self, past: Any, names: Any, n: int) -> Any:
         return past_duals(past, names, n, self.C)

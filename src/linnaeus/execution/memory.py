@@ -10,6 +10,9 @@ import logging
 import math
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from linnaeus.errors import UserError
@@ -18,6 +21,17 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?\s*", re.IGNORECASE)
 BASE = 300 << 20  # bytes of the interpreter with its libraries and compiled loops
 _log = logging.getLogger("linnaeus.memory")
+_REFUSES: ContextVar[bool] = ContextVar("linnaeus-memory-refuses", default=True)
+
+
+@contextmanager
+def never_refused() -> Iterator[None]:
+    """Limits that are too low are kept as well as can be: small problems then go all ways."""
+    token = _REFUSES.set(False)
+    try:
+        yield
+    finally:
+        _REFUSES.reset(token)
 
 
 def is_size(value: Any) -> bool:
@@ -66,6 +80,8 @@ class Plan(NamedTuple):
 
     def workers(self, wished: int) -> int:
         """How many workers may run; what is planned is told, or the limit refused."""
+        if not _REFUSES.get() and self.needed > self.limit:
+            return wished
         room = self.limit - BASE - sum(self.fixed.values())
         n = min(wished, int(room // max(self.worker, 1.0)))
         parts = ", ".join(f"{text_of(size)} for {name}" for name, size in self.fixed.items())

@@ -54,6 +54,15 @@ class Coupling(NamedTuple):
             K[k : k + CLASSES] += B.multiply(B).sum(axis=1)
         return np.asarray(K)
 
+    def n_below(self) -> npt.NDArray[np.float64]:
+        """How many classes lean on each node, one with two ways to it counted twice."""
+        return self.sum_below(np.ones(self.S.size))
+
+    def sum_below(self, numbers: Any) -> npt.NDArray[np.float64]:
+        """The sums of numbers of the classes below each node."""
+        up, mix = self.upward.astype(bool).astype(float), self.mix.astype(bool).astype(float)
+        return np.asarray(up.T @ (mix.T @ numbers))
+
     @property
     def stretched(self) -> bool:
         """Whether some class leans on hardly anything: coordinates of the dual would crawl."""

@@ -25,12 +25,13 @@ import scipy.sparse as sp
 
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, task
+from linnaeus.execution import executor as workers
+from linnaeus.execution.memory import Plan, text_of, workers_of
 from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
-from linnaeus.solvers.recursive import rr_svm_dual
+from linnaeus.solvers.recursive import rr_factor, rr_plan, rr_svm_dual
 from linnaeus.solvers.recursive.alternation import (
     LATER,
-    MEMORY,
     Alternation,
     Measured,
     Parts,
@@ -38,10 +39,7 @@ from linnaeus.solvers.recursive.alternation import (
     means,
 )
 from linnaeus.solvers.recursive.rr_finish import INNER_EPOCHS, epochs, finish_of
-from linnaeus.solvers.recursive.rr_parts import dense_bytes
 from linnaeus.solvers.recursive.rr_svm_blocks import JointOptions
-
-DENSE_COPIES = 1.5  # of all dense weights: D, and the features of visits numbered anew
 
 
 class Leaf(NamedTuple):
@@ -119,6 +117,7 @@ def solve(
     dtype: Any = np.float64,
     seed: int = 0,
     limit: int | None = None,
+    n_jobs: int | None = None,
     executor: Executor | None = None,
 ) -> Joint:
     """Solve until the relative duality gap is `tol`, in at most `max_iter` rounds.
@@ -128,10 +127,10 @@ def solve(
     start : (n, n_classes), signed dual variables of an earlier solve (`svm_duals`)
     start_inner : (n_internal, d + 1), weights for alternation to begin with; zeros if not given
     origin : (n_classes, d + 1), beside nodes that are held (`alternation`)
-    limit : bytes of memory; where dense weights would take more than a part of it, the answer is
-        `rr_parts.PathWeights`. None for as many as it takes
+    limit : bytes of memory; where a fit with dense weights would take more, the answer is
+        `rr_parts.PathWeights` (`rr_plan`). None for as many as it takes
+    n_jobs : workers, as many of them as the limit has room for; without one see `executor`
     """
-    executor = executor or Serial()
     X, Y, weight = weighted_examples(X, Y, C, sample_weight)
     if start is not None:
         start = svm_duals.unsigned(svm_duals.of_weighted(start, sample_weight), Y)
@@ -140,15 +139,20 @@ def solve(
     finish = None
     if schedule == "two-block" and origin is None:
         finish = finish_of(X, Y, structure, weight, cost, loss, bias, share_bias)
-    short = _is_short(structure, X.shape[1], dtype, limit)
-    if finish is not None and not finish.found.stretched:
+    joint = finish is not None and not finish.found.stretched
+    short = False
+    if limit is not None:
+        found = finish.found if finish is not None and joint else None
+        ways = rr_plan.ways(X, Y, structure, found, dtype, limit)
+        plan = _planned(ways, structure)
+        short, executor = plan is ways.parts, workers(plan.workers(workers_of(n_jobs)))
+    executor = executor or Serial()
+    if finish is not None and joint:
         result = rr_svm_dual.solve(
             finish, JointOptions(squared, float(bias), share_bias, seed, short),
             start=start, tol=tol, max_rounds=max_iter, dtype=dtype, executor=executor,
         )  # fmt: skip
         return result._replace(duals=svm_duals.of_everybody(result.duals, sample_weight))
-    if short:
-        _refuse(structure, X.shape[1], dtype)
     if finish is not None:
         max_iter, pays = finish.n_rounds(max_iter)
     outer = Alternation(structure, X.shape[1], dtype, schedule, share_bias, origin)
@@ -167,27 +171,18 @@ def solve(
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
 
 
-def _is_short(structure: Structure, d: int, dtype: Any, limit: int | None) -> bool:
-    """Whether dense weights of classes and other nodes are too many for so many bytes.
-
-    Beside the weights of classes there are those of other nodes, D, and what a visit numbers anew.
-    """
-    if limit is None:
-        return False
+def _planned(ways: rr_plan.Ways, structure: Structure) -> Plan:
+    """The way that is taken; where only dense weights would do and do not fit, it says why."""
+    plan = ways.taken()
+    if ways.parts is not None or plan.needed <= plan.limit:
+        return plan
     n_classes, n_inner = structure.mix.shape
-    return DENSE_COPIES * dense_bytes(n_classes + n_inner, d, dtype) > limit
-
-
-def _refuse(structure: Structure, d: int, dtype: Any) -> None:
-    """What alternation takes is more than there is: say so before it begins."""
-    n_classes, n_inner = structure.mix.shape
-    leaves = 2 * dense_bytes(n_classes, d, dtype)  # weights, and differences from the means
-    inner = (2 * MEMORY + 6) * dense_bytes(n_inner, d, dtype)
     raise UserError(
-        f"This graph of {n_classes:,} classes and {n_inner:,} other nodes over {d:,} features "
-        f"would take about {(leaves + inner) / 2**30:,.0f} GB: with limited memory only trees "
-        "with a grounded root and graphs of at most 2,000 other nodes are solved in parts. Use a "
-        "tree, fewer features, or more memory."
+        f"memory={text_of(plan.limit)} is too little: this graph of {n_classes:,} classes and "
+        f"{n_inner:,} other nodes would take about {text_of(plan.needed)}. Weights are kept in "
+        "parts with schedule='two-block' and root='zero' or 'pinned', where roots or single nodes "
+        f"have a ground, on trees and on graphs of at most {rr_factor.CYCLES:,} independent "
+        f"cycles. Use these, or allow {text_of(plan.needed)}."
     )
 
 

@@ -30,7 +30,8 @@ STRETCHES = (1.0, 1.002, 1.005, 1.01, 1.02, 1.05, 1.1)  # weights times these ar
 ROUNDS = 3  # of a block for itself
 LISTED = 512  # examples a class with a = 0 that are listed where memory is short
 PASSES = 4  # over the classes of a block in a visit, where many rows of D are read for it
-LONG = 2 * svm.LANES  # rows of D from which a block knows only the sums of them that it needs
+LONG = 2 * svm.LANES  # rows of D from which a block knows only sums of those of high nodes
+MANY = 4 * svm.LANES  # classes below a high node
 SHARE = 0.4  # of the tolerance: how exactly a block is solved for itself
 
 
@@ -58,11 +59,11 @@ class Lanes(NamedTuple):
     ones: tuple[Any, Any]  # rows and lanes of the positives
     cost: FloatArray  # (2, lanes)
     over_S: FloatArray  # (lanes,)
-    B: sp.csr_array  # (lanes, m), columns are `inner`; (lanes, r) where there is a turn
+    B: sp.csr_array  # (lanes, m), columns are `inner`; with a turn (lanes, m - k + r)
     inner: npt.NDArray[np.int64]  # (m,)
     n_features: int
     options: JointOptions
-    turn: FloatArray | None = None  # (r, m): B of the block times this has columns `inner`
+    turn: FloatArray | None = None  # (r, k): of the last k of `inner` these sums are known alone
 
     @property
     def n_passes(self) -> int:
@@ -87,7 +88,7 @@ class Lanes(NamedTuple):
         return sign
 
     def stacked(self, part: list[Row]) -> FloatArray:
-        """The rows of D of this block, (m, d + 1), or what a turn leaves of them, (r, d + 1)."""
+        """The rows of D of this block, (m, d + 1), or what a turn leaves of them."""
         if self.turn is not None:
             return turned(part, self.turn, self.n_features + 1)
         return stacked(part, self.n_features + 1, self.cost.dtype)
@@ -452,6 +453,7 @@ def blocks_of(
     """Classes that have much in common share a block."""
     columns, (n_classes, n_inner) = sp.csc_array(Y), found.mix.shape
     first = np.full(n_classes, n_inner)
+    many = found.n_below() >= MANY
     has = np.flatnonzero(np.diff(found.mix.indptr))
     if has.size:  # the node right above
         first[has] = np.maximum.reduceat(found.rank[found.mix.indices], found.mix.indptr[has])
@@ -459,7 +461,7 @@ def blocks_of(
     out = []
     for number, k in enumerate(range(0, order.size, svm.LANES)):
         here = order[k : k + svm.LANES]
-        part, inner, turn = _paths(found.paths(here), dtype)
+        part, inner, turn = _paths(found.paths(here), many, dtype)
         own = np.ascontiguousarray(cost[:, here], dtype=dtype)
         over_S = (1.0 / found.S[here]).astype(dtype)
         ones = columns[:, here].nonzero()
@@ -468,19 +470,24 @@ def blocks_of(
     return out
 
 
-def _paths(B: sp.csr_array, dtype: Any) -> tuple[sp.csr_array, Any, FloatArray | None]:
+def _paths(
+    B: sp.csr_array, many: Any, dtype: Any
+) -> tuple[sp.csr_array, Any, FloatArray | None]:
     """B of a block over its own nodes, and these.
 
-    Where they are many, B = L Q with orthonormal rows of Q: then L and Q. Classes below the same
-    nodes have the same row of B, so that Q has few rows.
+    Where they are many, those with many classes below come last, and their columns are L Q with
+    orthonormal rows of Q: then L stands for them, and Q is the third. Classes below the same nodes
+    have the same row of B, so that Q has few rows.
     """
     B.sort_indices()
     inner, local = np.unique(B.indices, return_inverse=True)
     part = sp.csr_array((B.data, local.astype(np.int32), B.indptr), (B.shape[0], inner.size))
-    nodes = inner.astype(np.int64)
-    if inner.size <= LONG:
+    nodes, high = inner.astype(np.int64), many[inner]
+    if inner.size <= LONG or not high.any():
         return sp.csr_array(part.astype(dtype)), nodes, None
-    different, which = np.unique(part.toarray(), axis=0, return_inverse=True)
+    different, which = np.unique(part[:, high].toarray(), axis=0, return_inverse=True)
     Q, R = np.linalg.qr(different.T)
-    L = sp.csr_array(R.T[which.ravel()].astype(dtype))
-    return L, nodes, np.ascontiguousarray(Q.T, dtype=dtype)
+    L = sp.csr_array(R.T[which.ravel()])
+    both = sp.csr_array(sp.hstack([part[:, ~high], L], dtype=dtype))
+    nodes = np.concatenate([nodes[~high], nodes[high]])
+    return both, nodes, np.ascontiguousarray(Q.T, dtype=dtype)

@@ -222,36 +222,49 @@ class _JointState:
     def certify(self) -> tuple[float, float]:
         """The primal value and the gap; examples that matter are listed anew."""
         self.answer = None
-        return self._note(list(self._every(blocks.sweep)))
+        return self._note(self._every(blocks.sweep))
 
-    def _note(self, swept: list[blocks.Swept]) -> tuple[float, float]:
+    def _note(self, swept: Iterator[blocks.Swept]) -> tuple[float, float]:
+        """What sweeps say together; each block's list takes the place of that before."""
         self._count(self.weight.size * self._n_classes())
-        self.duals = [seen.duals for seen in swept]
-        size = sum(seen.size for seen in swept)
-        values = 0.5 * np.square(STRETCHES) * size + sum(seen.loss for seen in swept)
-        lower = float(values[0]) - max(sum(seen.gap for seen in swept), 0.0)
+        size, gap, loss = 0.0, 0.0, np.zeros(len(STRETCHES))
+        for b, seen in enumerate(swept):
+            self.duals[b] = seen.duals
+            size, gap, loss = size + seen.size, gap + seen.gap, loss + seen.loss
+        values = 0.5 * np.square(STRETCHES) * size + loss
+        lower = float(values[0]) - max(gap, 0.0)
         self.stretch = STRETCHES[int(np.argmin(values))]
         return float(values.min()), float(values.min()) - lower
 
     def alone(self, tol: float) -> tuple[float, float]:
         """Likewise, for the best weights that go with this D."""
         self._count(ALONE * sum(int(duals.ptr[-1]) for duals in self.duals))
-        found = list(self._every(blocks.descend, tol))
-        P, gap = self._note([block.swept for block in found])
-        value = sum(block.objective for block in found) + 0.5 * self.D.square()
-        self.answer = [block.duals for block in found] if value < P else None
+        answer, objective = [], []
+
+        def swept() -> Iterator[blocks.Swept]:
+            for found in self._every(blocks.descend, tol):
+                answer.append(found.duals)
+                objective.append(found.objective)
+                yield found.swept
+
+        P, gap = self._note(swept())
+        value = sum(objective) + 0.5 * self.D.square()
+        self.answer = answer if value < P else None
         return (value, gap - (P - value)) if value < P else (P, gap)
 
     def dual_variables(self) -> sp.csr_array:
         """A, (n, n_classes)."""
         shape = (self.weight.size, self._n_classes())
-        a, rows = (np.concatenate([getattr(d, k) for d in self.duals]) for k in ("a", "rows"))
+        here = [np.flatnonzero(duals.a) for duals in self.duals]
+        pairs = list(zip(self.duals, here, strict=True))
+        a, rows = (np.concatenate([getattr(d, k)[at] for d, at in pairs]) for k in ("a", "rows"))
         columns = np.concatenate(
-            [b.columns[d.lane()] for b, d in zip(self.blocks, self.duals, strict=True)]
+            [
+                block.columns[duals.lane()[at]].astype(np.int32)
+                for block, (duals, at) in zip(self.blocks, pairs, strict=True)
+            ]
         )
-        A = sp.csr_array(sp.coo_array((a, (rows, columns)), shape))
-        A.eliminate_zeros()
-        return A
+        return sp.csr_array(sp.coo_array((a, (rows, columns)), shape))
 
     def weights(self, found: Coupling) -> tuple[Any, npt.NDArray[np.float64], Any]:
         """Weights and intercepts of all classes, and the weights of the other nodes."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from linnaeus.execution.engines import one_blas_thread
 from linnaeus.solvers.numerics.examples import FloatArray, starts
@@ -54,18 +55,19 @@ class Change(NamedTuple):
         return out
 
 
-Turns = list[FloatArray | None]  # of blocks: those that have one know `turn @ D` alone
+Turns = list[FloatArray | None]  # of blocks: of their last rows these sums are known alone
 
 
 def changed_rows(change: Change, turn: FloatArray | None, share: Any) -> Iterator[FloatArray]:
-    """A part of a change, some rows of D at a time: its own, or ``turn.T`` times those."""
+    """A part of a change, some rows of D at a time; of a turn, ``turn.T`` times its last ones."""
     values = share * change.values
     if turn is None:
         yield values
         return
+    yield values[: -len(turn)]
     for k in range(0, turn.shape[1], TOGETHER):
         with one_blas_thread():
-            rows = turn[:, k : k + TOGETHER].T @ values
+            rows = turn[:, k : k + TOGETHER].T @ values[-len(turn) :]
         yield rows
 
 
@@ -86,8 +88,10 @@ def crossed_pairs(
 
 
 def _columns(turn: FloatArray | None, nodes: Any, m: int) -> FloatArray:
-    """Of a turn, or of the identity."""
-    return np.eye(m)[:, nodes] if turn is None else turn[:, nodes]
+    """Of a turn beside the identity, (m, n_nodes)."""
+    if turn is None:
+        return np.eye(m)[:, nodes]
+    return block_diag(np.eye(m - len(turn)), turn)[:, nodes]
 
 
 def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
@@ -104,13 +108,20 @@ def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
 def turned(
     part: list[Row], turn: FloatArray, width: int, wanted: npt.NDArray[np.uint32] | None = None
 ) -> FloatArray:
-    """``turn`` (r, m) times rows (m, width), or times some of their columns."""
-    out = np.zeros((turn.shape[0], width if wanted is None else wanted.size), dtype=turn.dtype)
-    for k in range(0, len(part), TOGETHER):
-        some = part[k : k + TOGETHER]
-        rows = (stacked(some, width, turn.dtype) if wanted is None
-                else stacked_at(some, wanted, turn.dtype))  # fmt: skip
-        out += turn[:, k : k + TOGETHER] @ rows
+    """Rows of which the last are turned: ``turn`` (r, k) times them; or some of their columns."""
+    n_own = len(part) - turn.shape[1]
+    n_columns = width if wanted is None else wanted.size
+    out = np.zeros((n_own + turn.shape[0], n_columns), dtype=turn.dtype)
+
+    def rows(some: list[Row]) -> FloatArray:
+        if wanted is None:
+            return stacked(some, width, turn.dtype)
+        return stacked_at(some, wanted, turn.dtype)
+
+    out[:n_own] = rows(part[:n_own])
+    for k in range(0, turn.shape[1], TOGETHER):
+        some = part[n_own + k : min(n_own + k + TOGETHER, len(part))]
+        out[n_own:] += turn[:, k : k + TOGETHER] @ rows(some)
     return out
 
 

@@ -1,0 +1,108 @@
+"""The memory that recursive machines take, planned beforehand (`rr_svm`).
+
+Three ways, the first that fits is taken: all weights dense; the joint dual with sparse rows of D
+and the answer in parts; or, where there is no joint dual, alternation. A class keeps a list of
+examples: those with a > 0, and where memory is short LISTED others. Row v of D = B' V has the
+features of all examples with a > 0 below v.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from linnaeus.execution.memory import Plan
+from linnaeus.solvers.linear import svm
+from linnaeus.solvers.numerics.occurring import n_occurring
+from linnaeus.solvers.recursive.alternation import MEMORY, Structure
+from linnaeus.solvers.recursive.rr_machine import Coupling
+from linnaeus.solvers.recursive.rr_svm_blocks import LISTED, LONG
+from linnaeus.solvers.recursive.rr_svm_dual import CLOSE_BY
+
+SUPPORT = 40  # examples with a > 0 for each positive, and at least
+FEWEST = 100
+ENTRY = 8  # bytes of a listed example beside its dual variable and label
+COPIES = 3  # of the lists: before a sweep, after it, and of classes solved for themselves
+INDEX = 4  # bytes of the number of a feature or a node
+
+
+class Ways(NamedTuple):
+    """What there is to choose from; `parts` only where there is a joint dual."""
+
+    dense: Plan
+    parts: Plan | None
+
+    def taken(self) -> Plan:
+        """The dense one if it fits."""
+        fits = self.dense.needed <= self.dense.limit
+        return self.dense if fits or self.parts is None else self.parts
+
+
+def ways(
+    X: sp.csr_array, Y: sp.csr_array, structure: Structure, found: Coupling | None, dtype: Any,
+    limit: int,
+) -> Ways:  # fmt: skip
+    """The plans; `found` is None where alternation is taken."""
+    size = np.dtype(dtype).itemsize
+    sizes = _Sizes(X, Y, structure.mix.shape[1], size)
+    if found is None:
+        return Ways(Plan(limit, sizes.alternating(), sizes.worker(0)), None)
+    longest = int(min(LONG, np.diff(found.upward.indptr).max(initial=0) + svm.LANES))
+    rows = sizes.worker(longest)
+    return Ways(Plan(limit, sizes.dense(), rows), Plan(limit, sizes.parts(found), rows))
+
+
+class _Sizes:
+    """Bytes of what a fit keeps."""
+
+    def __init__(self, X: sp.csr_array, Y: sp.csr_array, n_inner: int, size: int) -> None:
+        self.X, self.size, self.n_inner = X, size, n_inner
+        (self.n, self.d), self.K = X.shape, Y.shape[1]
+        given = X.nnz * (X.data.itemsize + X.indices.itemsize) + self.n * X.indptr.itemsize
+        rows = X.nnz * (size + INDEX) + 3.0 * 8 * self.n
+        self.data = {"examples": given + rows, "labels": 40.0 * Y.nnz + 8.0 * (self.n + self.K)}
+        positives = np.bincount(Y.indices[Y.data != 0], minlength=self.K)
+        self.support = np.minimum(np.maximum(FEWEST, SUPPORT * positives), self.n)
+
+    def _lists(self, others: int) -> float:
+        """Dual variables, and what makes one matrix of them."""
+        listed = np.minimum(self.support + others, self.n).sum()
+        entries = COPIES * (ENTRY + 2 * self.size) * listed
+        return float(entries + 3 * (8 + self.size) * self.support.sum())
+
+    def worker(self, n_rows: int) -> float:
+        """Arrays of a block, of its rows of D, and the features of its examples anew."""
+        lanes = min(svm.LANES, self.K)
+        block = lanes * (self.n * (3 * self.size + 12) + self.d * (4 * self.size + 8))
+        return float(block + 2 * n_rows * (self.d + 1) * self.size)
+
+    def dense(self) -> dict[str, float]:
+        """Weights, D, and the features of each class numbered anew."""
+        weights = self.K * self.d * self.size
+        named = self.K * self.d * (2 * INDEX + INDEX / 2)
+        inner = 3.0 * self.n_inner * self.d * self.size
+        kept = {"dual variables": self._lists(LISTED), "weights": float(weights)}
+        return self.data | kept | {"numbers of features": named, "other nodes": inner}
+
+    def alternating(self) -> dict[str, float]:
+        """Weights and differences from the means; other nodes in some earlier rounds."""
+        weights = 2.0 * self.K * self.d * self.size
+        inner = (2.0 * MEMORY + 6) * self.n_inner * self.d * self.size
+        kept = {"dual variables": self._lists(LISTED), "weights": weights}
+        return self.data | kept | {"other nodes": inner}
+
+    def parts(self, found: Coupling) -> dict[str, float]:
+        """Sparse weights of classes, sparse rows of other nodes, their paths, changes of blocks."""
+        number = self.size + INDEX
+        own = float(n_occurring(self.X, self.support).sum()) * number
+        below = found.sum_below(self.support)
+        common = float(n_occurring(self.X, below).sum()) * number
+        paths = 2.0 * found.upward.nnz * (8 + INDEX) + 2.0 * svm.LANES * self.size * self.K
+        listed = svm.LANES * (LISTED + np.mean(self.support))
+        changed = CLOSE_BY * LONG * float(n_occurring(self.X, [listed])[0]) * self.size
+        return self.data | {
+            "dual variables": self._lists(LISTED), "weights of classes": own,
+            "weights of other nodes": common, "paths": paths, "changes": changed,
+        }  # fmt: skip
