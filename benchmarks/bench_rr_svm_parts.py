@@ -1,7 +1,8 @@
 """RecursiveSVM with dense weights and with weights in parts, each fit in a process of its own.
 
-SHAPES names the problems, "classes x rows x features x depth" (3000x6000x50000x5), those that end
-in "-" without the dense twin; LIMIT is the memory that a fit may plan with, in bytes.
+SHAPES names the problems, "classes x rows x features x depth" (3000x6000x50000x5), and a percentage
+of nodes with a second parent for a DAG (3000x6000x50000x5x10); those that end in "-" without the
+dense twin. LIMIT is the memory that a fit may take, in bytes.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from benchmarks.recording import in_fresh_process, publish
 from linnaeus.execution.memory import never_refused
 from linnaeus.synthetic import make_text_like
 
-SHAPES = "3000x6000x50000x5,10000x20000x50000x6"
-LIMIT = 300_000_000
+SHAPES = "3000x6000x50000x5,3000x6000x50000x5x10"
+LIMIT = 700_000_000
 TOL = 5e-2
 COLUMNS = [
     "problem", "CPU seconds", "gap of each round", "MB before", "MB at most", "weights",
@@ -30,11 +31,13 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def problem(n_classes: int, n_rows: int, n_features: int, depth: int) -> tuple[Any, ...]:
+def problem(
+    n_classes: int, n_rows: int, n_features: int, depth: int, second: int = 0
+) -> tuple[Any, ...]:
     """Text-like rows of one label each, of about 60 words."""
     X, Y, taxonomy = make_text_like(
         n_rows, n_features, n_leaves=n_classes, depth=depth, nonzeros=60, labels_per_sample=1.0,
-        tfidf=True, random_state=0,
+        tfidf=True, random_state=0, dag=second / 100,
     )  # fmt: skip
     return taxonomy, X.astype(np.float32), np.array(taxonomy.nodes)[Y.indices]
 
@@ -89,7 +92,7 @@ def main() -> None:
         "RecursiveSVM with dense weights and with weights in parts",
         COLUMNS,
         rows,
-        notes=f"classes x rows x features x depth, about 60 words a row, float32, one core, gap "
+        notes=f"classes x rows x features x depth (x percentage of second parents), about 60 words a row, float32, one core, gap "
         f"{TOL:g}, limit {limit / 1e6:g} MB.",
         needs=f"SHAPES={shapes} LIMIT={limit}",
         benchmark="rr_svm_parts",

@@ -7,10 +7,12 @@ import logging
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
 
-from linnaeus import FlatSVM
+from linnaeus import FlatSVM, RecursiveSVM, TopDown
 from linnaeus.errors import UserError
 from linnaeus.execution.memory import BASE, Plan, is_size, size_of, text_of
+from linnaeus.solvers.numerics.occurring import n_occurring
 from linnaeus.synthetic import make_text_like
 
 
@@ -43,6 +45,38 @@ def test_a_plan_gives_the_workers_that_fit_or_says_what_is_needed(caplog):
 @pytest.fixture(scope="module")
 def data():
     return make_text_like(300, 3000, n_leaves=150, depth=3, random_state=0, nonzeros=20, tfidf=True)
+
+
+PLANNED = {"random_state": 0, "dtype": "float32", "tol": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [(RecursiveSVM, "weights of other nodes"), (TopDown, "models")]
+)
+def test_limits_that_are_too_low_are_refused_with_what_would_do(data, kind, named, caplog):
+    X, Y, taxonomy = data
+    with pytest.raises(UserError, match=f"for {named}.*Allow at least") as refused:
+        kind(taxonomy, memory="100M", **PLANNED).fit(X, Y)
+    enough = str(refused.value).split("at least ")[1].strip(".").replace(" MB", "")
+    with caplog.at_level(logging.INFO, "linnaeus.memory"):
+        kind(taxonomy, memory=f"{float(enough) + 1:.1f}M", n_jobs=8, **PLANNED).fit(X, Y)
+    assert "for each of" in caplog.text and "of 8 workers" not in caplog.text
+
+
+def test_memory_changes_no_local_model(data):
+    X, Y, taxonomy = data
+    plenty, never = (TopDown(taxonomy, memory=m, **PLANNED).fit(X, Y) for m in ("2G", None))
+    assert (plenty.coef_ != never.coef_).nnz == 0
+    with pytest.raises(UserError, match="memory and estimator do not go together"):
+        TopDown(taxonomy, memory="2G", estimator=LogisticRegression()).fit(X, Y)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 40])
+def test_so_many_features_occur_in_some_examples(n):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((200, 500), density=0.02, format="csr", rng=rng)
+    drawn = [np.unique(X[rng.choice(200, n, replace=False)].indices).size for _ in range(200)]
+    np.testing.assert_allclose(n_occurring(X, [n])[0], np.mean(drawn), rtol=0.1)
 
 
 LITTLE = BASE + (4 << 20)  # less than dense weights take

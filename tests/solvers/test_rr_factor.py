@@ -1,5 +1,7 @@
 """R = F F' with few numbers: trees, graphs with cycles, and graphs that are too much."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -35,7 +37,7 @@ def test_a_tree_keeps_its_paths():
     A = sp.coo_array((np.ones(6), (parent, child)), (7, 7))
     R = sp.csr_array(sp.diags_array((A + A.T).sum(axis=1) + 1.0) - A - A.T)
     upward, _ = rr_factor.factor_of(R)
-    assert [upward.indices[a:b].tolist() for a, b in zip(upward.indptr, upward.indptr[1:])] == [
+    assert [upward.indices[a:b].tolist() for a, b in pairwise(upward.indptr.tolist())] == [
         [0], [0, 1], [0, 2], [0, 1, 3], [0, 1, 4], [0, 2, 5], [0, 6]
     ]  # fmt: skip
     other = rr_factor._graph_inverse(R).upward
@@ -46,8 +48,9 @@ def test_a_tree_with_some_links_fills_in_little():
     rng = np.random.default_rng(0)
     n = 2000
     parent, child = rng.integers(0, np.arange(1, n)), np.arange(1, n)
-    i, j = np.concatenate([parent, rng.integers(0, n, 40)]), np.concatenate(
-        [child, rng.integers(0, n, 40)]
+    i, j = (
+        np.concatenate([parent, rng.integers(0, n, 40)]),
+        np.concatenate([child, rng.integers(0, n, 40)]),
     )
     A = sp.coo_array((np.ones(i.size), (i, j)), (n, n))
     R = sp.csr_array(sp.diags_array((A + A.T).sum(axis=1) + 0.1) - A - A.T)

@@ -108,7 +108,9 @@ def test_on_a_dag_the_certificate_is_that_of_the_parts(dag, long, loss, sharing)
     model.memory = None
     P, D = dense_values(model, tax, X, Y)
     np.testing.assert_allclose([model.objective_, model.dual_objective_], [P, D], rtol=1e-8)
-    np.testing.assert_allclose(model.class_scores(X), X @ model.coef_.toarray().T + model.intercept_)
+    np.testing.assert_allclose(
+        model.class_scores(X), X @ model.coef_.toarray().T + model.intercept_
+    )
     whole = RecursiveSVM(tax, random_state=0, tol=1e-3, **options).fit(X, Y)
     assert whole.dual_objective_ <= P + 1e-9 and whole.objective_ >= D - 1e-9
 

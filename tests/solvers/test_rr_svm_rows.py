@@ -74,7 +74,9 @@ def test_what_crosses_is_the_sum_of_the_products(seed):
     assert sum(c.values.size for c in small) < sum(c.values.size for c in found)
     for kind, given in ((DenseRows, found), (SparseRows, found), (SparseRows, small)):
         store = kind(N, WIDTH, float)
-        np.testing.assert_allclose(store.crossed(list(inner), list(given), [None] * len(given)), expected)
+        np.testing.assert_allclose(
+            store.crossed(list(inner), list(given), [None] * len(given)), expected
+        )
     np.testing.assert_allclose([c.square() for c in small], (whole**2).sum(axis=(1, 2)))
 
 

@@ -76,9 +76,10 @@ class RecursiveSVM(Recursive):
         Folder that keeps finished work: a fit that was stopped goes on from there, to the same
         result.
     memory : str, int or None, default=None
-        Memory for weights, such as '8G', or in bytes; None for any. Weights that would take more
-        are kept in parts (`own_coef_`, `common_coef_`, `paths_`), on trees. What a worker needs
-        for its block comes on top.
+        Most memory to take, such as '8G', or in bytes; None for any. What the fit takes is planned
+        beforehand: where dense weights do not fit they are kept in parts (`own_coef_`,
+        `common_coef_`, `paths_`), fewer workers run, and a limit that is too low for that is
+        refused with the one that would do.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples.
 
@@ -102,10 +103,13 @@ class RecursiveSVM(Recursive):
         for, unless they are too large.
     common_coef_ : csr_array of shape (n_all_inner, n_features)
         What the classes below a node have in common; only there.
+    links_ : csr_array of shape (n_trained, n_all_inner)
+        What each class takes of the weights of each inner node; only there.
+    inner_paths_ : csr_array of shape (n_all_inner, n_all_inner)
+        The share of inner nodes, those of `inner_nodes_` first, in what each node has in common;
+        only there.
     paths_ : csr_array of shape (n_trained, n_all_inner)
-        The share of each class in that of each node; only there.
-    inner_paths_ : csr_array of shape (n_inner, n_all_inner)
-        Likewise of inner nodes; only there.
+        Likewise of classes, ``links_ @ inner_paths_``, made when asked for; only there.
     classes_ : ndarray of shape (n_classes,)
         The classes, in the order of the columns of scores.
     taxonomy_ : Taxonomy or None

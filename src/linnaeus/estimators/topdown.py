@@ -22,6 +22,7 @@ from linnaeus.errors import UserError
 from linnaeus.estimators import _targets, _topdown_decode, _topdown_local
 from linnaeus.estimators._linear import LinearClassifier, class_costs
 from linnaeus.execution import executor, over_blocks
+from linnaeus.execution.memory import size_of, workers_of
 from linnaeus.inference import paths
 from linnaeus.labels import moved, name_array
 from linnaeus.parameters import (
@@ -127,6 +128,11 @@ class TopDown(LinearClassifier):
     checkpoint : str, Path or None, default=None
         Folder that keeps finished work: a fit that was stopped goes on from there, to the same
         result.
+    memory : str, int or None, default=None
+        Most memory for `fit`, such as '8G', or in bytes; None for any. Local models have weights
+        for the features of their own samples alone, so they are small. They stay in memory: a limit
+        that is too low for them is refused with the one that would do, and fewer workers run where
+        not all fit. 'beam' makes a copy of them for the search. Not with `estimator`.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the samples and of the folds.
 
@@ -212,6 +218,7 @@ class TopDown(LinearClassifier):
         n_jobs: int | None = None,
         backend: str | None = None,
         checkpoint: str | Path | None = None,
+        memory: str | int | None = None,
         random_state: Any = None,
     ) -> None:
         self.taxonomy = taxonomy
@@ -235,6 +242,7 @@ class TopDown(LinearClassifier):
         self.n_jobs = n_jobs
         self.backend = backend
         self.checkpoint = checkpoint
+        self.memory = memory
         self.random_state = random_state
 
     # -- fitting ----------------------------------------------------------------------------
@@ -317,7 +325,7 @@ class TopDown(LinearClassifier):
         mirrored = self.targets_.binary and self.local == "binary"
         found = _topdown_local.problems(self.decoder_.fam, below, mirrored)
         found = self._with_costs(found, weight)
-        jobs = executor(self.n_jobs)
+        jobs = executor(self._planned_jobs(X, found, dtype))
         if self.estimator is not None:
             return _topdown_local.train_base(
                 X, found, weight, self.estimator, self.local == "multiclass", seed, jobs, mirrored,
@@ -329,6 +337,19 @@ class TopDown(LinearClassifier):
         )  # fmt: skip
         weight = np.ones(X.shape[0]) if weight is None else weight
         return _topdown_local.train_linear(X, found, weight, options, dtype, jobs, mirrored)
+
+    def _planned_jobs(self, X: Any, found: list[local_problems.LocalProblem], dtype: Any) -> Any:
+        """How many workers memory has room for, if it is limited."""
+        limit = size_of(self.memory)
+        if limit is None:
+            return self.n_jobs
+        if self.estimator is not None:
+            raise UserError(
+                "memory and estimator do not go together: what an estimator of yours takes is not "
+                "known beforehand. Leave one of them out."
+            )
+        plan = local_problems.plan(X, found, dtype, limit, self._learns_to_stop() * self.cv)
+        return plan.workers(workers_of(self.n_jobs))
 
     def _with_costs(
         self, found: list[local_problems.LocalProblem], weight: Any

@@ -27,11 +27,15 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from linnaeus.execution import Executor, over_blocks, task
+from linnaeus.execution.memory import Plan
 from linnaeus.losses import zero_one
 from linnaeus.solvers.linear import svm, topdown_fast
 from linnaeus.solvers.numerics.examples import FloatArray, IntArray, Rows, Solution, squared_norms
+from linnaeus.solvers.numerics.occurring import n_occurring
 from linnaeus.taxonomy import Taxonomy
 
+PAIR = 40  # bytes of a row and one of its labels, in the forms that they are given
+FAMILY = 30_000  # bytes of the objects of a problem
 TASK_ROWS = 5000  # small problems are put together until they have so many rows
 BLOCK = 1 << 22  # scores made at once
 JOINT = ("crammer", "softmax")  # methods with one problem for all classes
@@ -80,6 +84,30 @@ def solve(
     tasks = _tasks(problems)
     done = over_blocks(solve_task, arrays, tasks, executor)
     return [local for part in done for local in part]
+
+
+def plan(
+    X: sp.csr_array, problems: Sequence[LocalProblem], dtype: Any, limit: int, folds: int = 0
+) -> Plan:
+    """The memory of `solve`, before which X and the problems are there.
+
+    folds : whether models of parts of the examples come first; then there are two copies
+    """
+    size, (n, d), often = np.dtype(dtype).itemsize, X.shape, X.nnz / max(1, X.shape[0])
+    rows = np.array([problem.rows.size for problem in problems], dtype=float)
+    k = np.array([problem.Y.shape[1] for problem in problems], dtype=float)
+    features = n_occurring(X, rows)
+    copies = 2.0 if folds else 1.0
+    given = X.nnz * (X.data.itemsize + X.indices.itemsize) + n * X.indptr.itemsize
+    labels = PAIR * sum(problem.Y.nnz for problem in problems) + PAIR * rows.sum()
+    fixed = {
+        "examples": copies * (given + X.nnz * (size + 4) + 24.0 * n), "labels": copies * labels,
+        "models": copies * float((features * (2 * k * size + 8)).sum() + FAMILY * k.size),
+    }  # fmt: skip
+    copied = rows * often * (size + 8)
+    lanes = np.minimum(k, svm.LANES) * (rows * (3 * size + 12) + features * (4 * size + 8))
+    worker = (copied + lanes + features * k * size).max(initial=0.0) + 4.0 * d
+    return Plan(limit, fixed, float(worker))
 
 
 def _tasks(problems: Sequence[LocalProblem]) -> list[list[LocalProblem]]:

@@ -26,4 +26,4 @@ def n_occurring(X: sp.csr_array, n_examples: Any) -> npt.NDArray[np.float64]:
     points = np.unique(np.concatenate([[0.0, 1.0], np.geomspace(1.0, max(n, 1.0), POINTS)]))
     some = often > 0
     here = [float(alike[some] @ -np.expm1(q * missed[some])) if q else 0.0 for q in points.tolist()]
-    return np.interp(wanted, points, here)
+    return np.asarray(np.interp(wanted, points, here))

@@ -2,10 +2,11 @@
 
     w_n = own_n + sum_v paths_nv common_v,      x.w_n = x.own_n + sum_v paths_nv (x.common_v)
 
-with paths = links inner_paths: a class has links to the nodes right above it, and these have their
-paths. A row is nearly dense once something near a root is added to it, while the parts hold few numbers:
-own_n = V_n / S_n and common = D = B' V have the features of the examples that matter to the class,
-or below the node. So the whole is never made; scores are those of the parts, added up.
+with paths = links inner_paths: a class has links to the nodes right above it, and these have
+their paths. A row is nearly dense once something near a root is added to it, while the parts hold
+few numbers: own_n = V_n / S_n and common = D = B' V have the features of the examples that matter
+to the class, or below the node. So the whole is never made;
+scores are those of the parts, added up.
 """
 
 from __future__ import annotations

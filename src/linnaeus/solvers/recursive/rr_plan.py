@@ -21,16 +21,17 @@ from linnaeus.solvers.recursive.rr_machine import Coupling
 from linnaeus.solvers.recursive.rr_svm_blocks import LISTED, LONG
 from linnaeus.solvers.recursive.rr_svm_dual import CLOSE_BY
 
-SUPPORT = 40  # examples with a > 0 for each positive, and at least
-FEWEST = 100
+SUPPORT = 100.0  # examples with a > 0, beside the positives, times the root of their number
+ALIKE = 0.75  # as many examples with nothing in common have the features of one of a class
 ENTRY = 8  # bytes of a listed example beside its dual variable and label
-COPIES = 3  # of the lists: before a sweep, after it, and of classes solved for themselves
+COPIES = 2  # of the lists: with those of classes solved for themselves
 INDEX = 4  # bytes of the number of a feature or a node
 
 
 class Ways(NamedTuple):
     """What there is to choose from; `parts` only where there is a joint dual."""
 
+    shape: str
     dense: Plan
     parts: Plan | None
 
@@ -46,12 +47,15 @@ def ways(
 ) -> Ways:  # fmt: skip
     """The plans; `found` is None where alternation is taken."""
     size = np.dtype(dtype).itemsize
-    sizes = _Sizes(X, Y, structure.mix.shape[1], size)
+    n_classes, n_inner = structure.mix.shape
+    shape = f"this graph of {n_classes:,} classes and {n_inner:,} other nodes"
+    sizes = _Sizes(X, Y, n_inner, size)
     if found is None:
-        return Ways(Plan(limit, sizes.alternating(), sizes.worker(0)), None)
+        return Ways(shape, Plan(limit, sizes.alternating(), sizes.worker(0)), None)
     longest = int(min(LONG, np.diff(found.upward.indptr).max(initial=0) + svm.LANES))
     rows = sizes.worker(longest)
-    return Ways(Plan(limit, sizes.dense(), rows), Plan(limit, sizes.parts(found), rows))
+    parts = Plan(limit, sizes.parts(found), rows)
+    return Ways(shape, Plan(limit, sizes.dense(), rows), parts)
 
 
 class _Sizes:
@@ -64,13 +68,16 @@ class _Sizes:
         rows = X.nnz * (size + INDEX) + 3.0 * 8 * self.n
         self.data = {"examples": given + rows, "labels": 40.0 * Y.nnz + 8.0 * (self.n + self.K)}
         positives = np.bincount(Y.indices[Y.data != 0], minlength=self.K)
-        self.support = np.minimum(np.maximum(FEWEST, SUPPORT * positives), self.n)
+        self.support = np.minimum(SUPPORT * np.sqrt(positives) + positives, self.n)
 
-    def _lists(self, others: int) -> float:
-        """Dual variables, and what makes one matrix of them."""
+    def _lists(self, others: int, copies: int) -> float:
+        """Dual variables that are listed, some of them 0."""
         listed = np.minimum(self.support + others, self.n).sum()
-        entries = COPIES * (ENTRY + 2 * self.size) * listed
-        return float(entries + 3 * (8 + self.size) * self.support.sum())
+        return float(copies * (ENTRY + 2 * self.size) * listed)
+
+    def _matrix(self) -> float:
+        """One matrix of those that are not 0, and what makes it."""
+        return float(3 * (ENTRY + self.size) * self.support.sum())
 
     def worker(self, n_rows: int) -> float:
         """Arrays of a block, of its rows of D, and the features of its examples anew."""
@@ -83,26 +90,32 @@ class _Sizes:
         weights = self.K * self.d * self.size
         named = self.K * self.d * (2 * INDEX + INDEX / 2)
         inner = 3.0 * self.n_inner * self.d * self.size
-        kept = {"dual variables": self._lists(LISTED), "weights": float(weights)}
+        duals = self._lists(LISTED, COPIES) + self._matrix()
+        kept = {"dual variables": duals, "weights": float(weights)}
         return self.data | kept | {"numbers of features": named, "other nodes": inner}
 
     def alternating(self) -> dict[str, float]:
         """Weights and differences from the means; other nodes in some earlier rounds."""
         weights = 2.0 * self.K * self.d * self.size
         inner = (2.0 * MEMORY + 6) * self.n_inner * self.d * self.size
-        kept = {"dual variables": self._lists(LISTED), "weights": weights}
+        duals = self._lists(LISTED, COPIES) + self._matrix()
+        kept = {"dual variables": duals, "weights": weights}
         return self.data | kept | {"other nodes": inner}
 
     def parts(self, found: Coupling) -> dict[str, float]:
-        """Sparse weights of classes, sparse rows of other nodes, their paths, changes of blocks."""
-        number = self.size + INDEX
-        own = float(n_occurring(self.X, self.support).sum()) * number
-        below = found.sum_below(self.support)
-        common = float(n_occurring(self.X, below).sum()) * number
+        """Sparse weights, or what the rounds before take, if that is more."""
+        number, row = self.size + INDEX, float(self.d * self.size)
+        features = n_occurring(self.X, ALIKE * found.sum_below(self.support))
         paths = 2.0 * found.upward.nnz * (8 + INDEX) + 2.0 * svm.LANES * self.size * self.K
         listed = svm.LANES * (LISTED + np.mean(self.support))
         changed = CLOSE_BY * LONG * float(n_occurring(self.X, [listed])[0]) * self.size
-        return self.data | {
-            "dual variables": self._lists(LISTED), "weights of classes": own,
-            "weights of other nodes": common, "paths": paths, "changes": changed,
+        own = float(n_occurring(self.X, ALIKE * self.support).sum()) * number
+        rounds = {
+            "dual variables": self._lists(LISTED, COPIES), "paths": paths, "changes": changed,
+            "weights of other nodes": float(np.minimum(features * number, row).sum()),
         }  # fmt: skip
+        answer = {
+            "dual variables": self._lists(LISTED, 1) + self._matrix(), "paths": paths,
+            "weights of classes": own, "weights of other nodes": float(features.sum()) * number,
+        }  # fmt: skip
+        return self.data | max(rounds, answer, key=lambda kept: sum(kept.values()))

@@ -125,7 +125,9 @@ class RowMachine(JointMachine):
         S = self.found.S[:, None]
         load = (t / (1.0 + t * self.own / S)).sum(axis=1, keepdims=True)
         if self.share_bias:
-            constant: Any = _Alone(self.found, self.B, self.roots, np.array([self.bias**2]), load).solve
+            constant: Any = _Alone(
+                self.found, self.B, self.roots, np.array([self.bias**2]), load
+            ).solve
         else:
             constant = lambda a: a / (S / self.bias**2 + load)  # noqa: E731
 

@@ -6,9 +6,9 @@
 Which way is taken:
 
     joint dual    (`rr_svm_dual`, steps in `rr_svm_fast`) with the schedule `two-block`, the
-                  default, on trees and on graphs of few internal nodes, unless some class leans on
-                  hardly anything; where features are few or of different sizes it ends with
-                  second-order steps (`rr_svm_newton`);
+                  default, on trees and on graphs whose factor is sparse (`rr_factor`), unless some
+                  class leans on hardly anything; where features are few or of different sizes it
+                  ends with second-order steps (`rr_svm_newton`);
     alternation   (`alternation`) otherwise, and with the other schedules. Where a class leans on
                   hardly anything the same steps end it (`rr_finish`). The hinge's part of it
                   is here: a leaf keeps its dual variables A when its mean moves; with
@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from linnaeus.errors import UserError
 from linnaeus.execution import Executor, Serial, task
 from linnaeus.execution import executor as workers
-from linnaeus.execution.memory import Plan, text_of, workers_of
+from linnaeus.execution.memory import text_of, workers_of
 from linnaeus.solvers.linear import svm, svm_duals
 from linnaeus.solvers.numerics.examples import FloatArray, Joint, Rows, weighted_examples
 from linnaeus.solvers.recursive import rr_factor, rr_plan, rr_svm_dual
@@ -143,9 +143,8 @@ def solve(
     short = False
     if limit is not None:
         found = finish.found if finish is not None and joint else None
-        ways = rr_plan.ways(X, Y, structure, found, dtype, limit)
-        plan = _planned(ways, structure)
-        short, executor = plan is ways.parts, workers(plan.workers(workers_of(n_jobs)))
+        short, n_jobs = _planned(rr_plan.ways(X, Y, structure, found, dtype, limit), n_jobs)
+        executor = workers(n_jobs)
     executor = executor or Serial()
     if finish is not None and joint:
         result = rr_svm_dual.solve(
@@ -171,18 +170,17 @@ def solve(
     return result._replace(duals=svm_duals.of_everybody(duals, sample_weight))
 
 
-def _planned(ways: rr_plan.Ways, structure: Structure) -> Plan:
-    """The way that is taken; where only dense weights would do and do not fit, it says why."""
+def _planned(ways: rr_plan.Ways, n_jobs: int | None) -> tuple[bool, int]:
+    """Whether weights are kept in parts, and how many workers run; or why it cannot be done."""
     plan = ways.taken()
     if ways.parts is not None or plan.needed <= plan.limit:
-        return plan
-    n_classes, n_inner = structure.mix.shape
+        return plan is ways.parts, plan.workers(workers_of(n_jobs))
     raise UserError(
-        f"memory={text_of(plan.limit)} is too little: this graph of {n_classes:,} classes and "
-        f"{n_inner:,} other nodes would take about {text_of(plan.needed)}. Weights are kept in "
-        "parts with schedule='two-block' and root='zero' or 'pinned', where roots or single nodes "
-        f"have a ground, on trees and on graphs of at most {rr_factor.CYCLES:,} independent "
-        f"cycles. Use these, or allow {text_of(plan.needed)}."
+        f"memory={text_of(plan.limit)} is too little: {ways.shape} would take about "
+        f"{text_of(plan.needed)}. Weights are kept in parts with schedule='two-block' and "
+        "root='zero' or 'pinned', where roots or single nodes have a ground, on trees and on "
+        f"graphs of at most {rr_factor.CYCLES:,} independent cycles. Use these, or allow "
+        f"{text_of(plan.needed)}."
     )
 
 

@@ -240,7 +240,11 @@ def visit(rows: Rows, norm2: Any, weight: Any, task: tuple[Lanes, Part, Duals, i
     rng = np.random.default_rng([opt.seed, lanes.number, cycle])
     k = lanes.diagonal().astype(rows.data.dtype)
     before = lanes.stacked(part) if features is None else lanes.stacked_at(part, features)
-    common, measured, longest = before.copy(), np.zeros((2, k.size)), int(np.diff(duals.ptr).max(initial=0))
+    common, measured, longest = (
+        before.copy(),
+        np.zeros((2, k.size)),
+        int(np.diff(duals.ptr).max(initial=0)),
+    )
     B, k_bias = lanes.B, opt.own(k, lanes.over_S)
     for _ in range(lanes.n_passes):
         size = fast.visit(
@@ -437,7 +441,7 @@ def final_parts(
     return own, (lanes.options.bias * bias).astype(own.dtype)
 
 
-def _sums(rows: Rows, lanes: Lanes, duals: Duals, factor: Any) -> tuple[sp.csr_array, FloatArray]:
+def _sums(rows: Rows, lanes: Lanes, duals: Duals, factor: Any) -> tuple[sp.csr_array, Any]:
     """sum_i a_i y_i x_i of every class times a factor, (lanes, d), and without x."""
     n, width = rows.indptr.size - 1, lanes.columns.size
     here, lane = np.flatnonzero(duals.a), duals.lane()
@@ -470,9 +474,7 @@ def blocks_of(
     return out
 
 
-def _paths(
-    B: sp.csr_array, many: Any, dtype: Any
-) -> tuple[sp.csr_array, Any, FloatArray | None]:
+def _paths(B: sp.csr_array, many: Any, dtype: Any) -> tuple[sp.csr_array, Any, FloatArray | None]:
     """B of a block over its own nodes, and these.
 
     Where they are many, those with many classes below come last, and their columns are L Q with

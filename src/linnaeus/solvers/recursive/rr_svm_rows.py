@@ -71,17 +71,16 @@ def changed_rows(change: Change, turn: FloatArray | None, share: Any) -> Iterato
         yield rows
 
 
-def crossed_pairs(
-    inner: list[Any], changes: list[Change], turns: Turns, width: int
-) -> float:
+def crossed_pairs(inner: list[Any], changes: list[Change], turns: Turns, width: int) -> float:
     """Twice the sum of the products of any two changes, without their rows being made."""
     total = 0.0
     for i, one in enumerate(changes):
         for j, other in enumerate(changes[:i]):
             _, here, there = np.intersect1d(inner[i], inner[j], return_indices=True)
-            meet = _columns(turns[i], here, len(one.values)) @ _columns(
-                turns[j], there, len(other.values)
-            ).T  # (rows of one, rows of the other)
+            meet = (
+                _columns(turns[i], here, len(one.values))
+                @ _columns(turns[j], there, len(other.values)).T
+            )  # (rows of one, rows of the other)
             with one_blas_thread():
                 total += 2 * float(np.vdot(meet, one.values @ other.at(one.features, width).T))
     return total
@@ -91,7 +90,7 @@ def _columns(turn: FloatArray | None, nodes: Any, m: int) -> FloatArray:
     """Of a turn beside the identity, (m, n_nodes)."""
     if turn is None:
         return np.eye(m)[:, nodes]
-    return block_diag(np.eye(m - len(turn)), turn)[:, nodes]
+    return np.asarray(block_diag(np.eye(m - len(turn)), turn)[:, nodes])
 
 
 def stacked(part: list[Row], width: int, dtype: Any) -> FloatArray:
