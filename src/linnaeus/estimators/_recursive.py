@@ -174,14 +174,19 @@ class Recursive(Continued):
     def _store(self, solution: Any) -> None:
         super()._store(solution)
         in_parts = isinstance(solution.coef, PathWeights)
-        for name in ("coef_", "inner_coef_") if in_parts else PARTS:
+        for name in ("coef_", "inner_coef_", "paths_") if in_parts else (*PARTS, "paths_"):
             self.__dict__.pop(name, None)
 
     def _path_weights(self) -> PathWeights | None:
         """The parts of the weights, where these are kept in parts."""
         if "own_coef_" not in vars(self):
             return None
-        return PathWeights(*(getattr(self, name) for name in PARTS))
+        own, common = self.own_coef_, self.common_coef_
+        if "paths_" in vars(self):  # a file of an earlier version
+            return PathWeights(
+                own, common, self.paths_, sp.csr_array(sp.eye_array(common.shape[0]))
+            )
+        return PathWeights(own, common, self.links_, self.inner_paths_)
 
     def __getattr__(self, name: str) -> Any:
         """Whole weights of a model that keeps parts: made when asked for, if they are not many."""
@@ -192,6 +197,7 @@ class Recursive(Continued):
         assert parts is not None
         if name == "paths_":
             return parts.paths()
+        parts = parts._replace(inner_paths=self.inner_paths_) if inner else parts
         size, room = parts.row_bytes(inner), size_of(self.memory) or WHOLE
         if size > room:
             raise TooLarge(
