@@ -92,8 +92,8 @@ def main() -> None:
         "RecursiveSVM with dense weights and with weights in parts",
         COLUMNS,
         rows,
-        notes="classes x rows x features x depth (x percentage of second parents), about 60 words a "
-        f"row, float32, one core, gap {TOL:g}, limit {limit / 1e6:g} MB.",
+        notes="classes x rows x features x depth (x percentage of second parents), about 60 words "
+        f"a row, float32, one core, gap {TOL:g}, limit {limit / 1e6:g} MB.",
         needs=f"SHAPES={shapes} LIMIT={limit}",
         benchmark="rr_svm_parts",
     )
