@@ -15,6 +15,7 @@ from linnaeus.errors import UserError
 from linnaeus.execution import Checkpoint, checkpoints, values
 from linnaeus.execution.checkpoints import Stopped
 from linnaeus.execution.watching import watched
+from linnaeus.execution.memory import never_refused
 from linnaeus.solvers.linear import svm
 from linnaeus.synthetic import make_text_like
 
@@ -177,13 +178,21 @@ def test_where_a_model_was_fitted_is_no_part_of_it(data, tmp_path):
             assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes(), file.name
 
 
+@pytest.fixture
+def small_problems():
+    """Limits far below what the program itself takes: weights are then in parts."""
+    with never_refused():
+        yield
+
+
+@pytest.mark.usefixtures("small_problems")
 @pytest.mark.parametrize(
     ("kind", "how"),
     [
         (RecursiveSVM, {"schedule": "parity"}),
         (RecursiveLogistic, {"schedule": "parity"}),
         (RecursiveSVM, {"max_iter": 4}),
-        (RecursiveSVM, {"max_iter": 4, "memory": 1 << 20}),
+        (RecursiveSVM, {"max_iter": 4, "memory": 1}),
     ],
 )
 def test_rounds_go_on_from_their_last_state(kind, how, data, tmp_path, monkeypatch):

@@ -34,6 +34,7 @@ from sklearn import (
 
 import linnaeus
 from linnaeus import Taxonomy, decisions, kernels, losses
+from linnaeus.execution.memory import never_refused
 from linnaeus.io.collection import Part
 from linnaeus.model import TableFeatures, train
 from linnaeus.splits import MultilabelStratifiedKFold
@@ -123,10 +124,9 @@ def recursive():
 
 def recursive_parts():
     """Weights in parts, as where memory does not hold whole ones."""
-    model = linnaeus.RecursiveSVM(TAX, random_state=0)
-    model._limit = 1
-    model.fit(X, Y)
-    del model._limit
+    model = linnaeus.RecursiveSVM(TAX, random_state=0, memory=1)
+    with never_refused():
+        model.fit(X, Y)
     return model, X[:5]
 
 
