@@ -19,7 +19,7 @@ from linnaeus.solvers.numerics.occurring import n_occurring
 from linnaeus.solvers.recursive.alternation import MEMORY, Structure
 from linnaeus.solvers.recursive.rr_machine import Coupling
 from linnaeus.solvers.recursive.rr_svm_blocks import LISTED, LONG
-from linnaeus.solvers.recursive.rr_svm_dual import CLOSE_BY
+from linnaeus.solvers.recursive.rr_svm_dual import AT_ONCE, CLOSE_BY
 
 SUPPORT = 100.0  # examples with a > 0, beside the positives, times the root of their number
 ALIKE = 0.75  # as many examples with nothing in common have the features of one of a class
@@ -29,11 +29,22 @@ INDEX = 4  # bytes of the number of a feature or a node
 
 
 class Ways(NamedTuple):
-    """What there is to choose from; `parts` only where there is a joint dual."""
+    """What there is to choose from; `parts` and their `answer` only where there is a joint dual."""
 
     shape: str
     dense: Plan
-    parts: Plan | None
+    parts: Plan | None = None
+    answer: Plan | None = None
+
+    def workers(self, wished: int) -> int:
+        """How many run on the way that is taken, or why it does not fit."""
+        plan = self.taken()
+        if plan is self.parts and self.answer is not None:  # told, or refused, with what both need
+            most = max(plan, self.answer, key=lambda one: one.needed)
+            if most.needed > most.limit:
+                return most.workers(wished)
+            self.answer.workers(1)
+        return plan.workers(wished)
 
     def taken(self) -> Plan:
         """The dense one if it fits."""
@@ -51,11 +62,12 @@ def ways(
     shape = f"this graph of {n_classes:,} classes and {n_inner:,} other nodes"
     sizes = _Sizes(X, Y, n_inner, size)
     if found is None:
-        return Ways(shape, Plan(limit, sizes.alternating(), sizes.worker(0)), None)
+        return Ways(shape, Plan(limit, sizes.alternating(), sizes.worker(0)))
     longest = int(min(LONG, np.diff(found.upward.indptr).max(initial=0) + svm.LANES))
     rows = sizes.worker(longest)
-    parts = Plan(limit, sizes.parts(found), rows)
-    return Ways(shape, Plan(limit, sizes.dense(), rows), parts)
+    rounds, answer, waiting = sizes.parts(found)
+    parts = Plan(limit, rounds, rows), Plan(limit, answer, waiting)
+    return Ways(shape, Plan(limit, sizes.dense(), rows), *parts)
 
 
 class _Sizes:
@@ -102,8 +114,8 @@ class _Sizes:
         kept = {"dual variables": duals, "weights": weights}
         return self.data | kept | {"other nodes": inner}
 
-    def parts(self, found: Coupling) -> dict[str, float]:
-        """Sparse weights, or what the rounds before take, if that is more."""
+    def parts(self, found: Coupling) -> tuple[dict[str, float], dict[str, float], float]:
+        """What the rounds take, what their answer takes, and the part of it that waits."""
         number, row = self.size + INDEX, float(self.d * self.size)
         features = n_occurring(self.X, ALIKE * found.sum_below(self.support))
         paths = 2.0 * found.upward.nnz * (8 + INDEX) + 2.0 * svm.LANES * self.size * self.K
@@ -118,4 +130,5 @@ class _Sizes:
             "dual variables": self._lists(LISTED, 1) + self._matrix(), "paths": paths,
             "weights of classes": own, "weights of other nodes": float(features.sum()) * number,
         }  # fmt: skip
-        return self.data | max(rounds, answer, key=lambda kept: sum(kept.values()))
+        waiting = own * min(1.0, AT_ONCE * svm.LANES / self.K)
+        return self.data | rounds, self.data | answer, waiting

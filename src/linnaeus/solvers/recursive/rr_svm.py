@@ -174,7 +174,7 @@ def _planned(ways: rr_plan.Ways, n_jobs: int | None) -> tuple[bool, int]:
     """Whether weights are kept in parts, and how many workers run; or why it cannot be done."""
     plan = ways.taken()
     if ways.parts is not None or plan.needed <= plan.limit:
-        return plan is ways.parts, plan.workers(workers_of(n_jobs))
+        return plan is ways.parts, ways.workers(workers_of(n_jobs))
     raise UserError(
         f"memory={text_of(plan.limit)} is too little: {ways.shape} would take about "
         f"{text_of(plan.needed)}. Weights are kept in parts with schedule='two-block' and "
