@@ -14,8 +14,8 @@ from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, Top
 from linnaeus.errors import UserError
 from linnaeus.execution import Checkpoint, checkpoints, values
 from linnaeus.execution.checkpoints import Stopped
-from linnaeus.execution.watching import watched
 from linnaeus.execution.memory import never_refused
+from linnaeus.execution.watching import watched
 from linnaeus.solvers.linear import svm
 from linnaeus.synthetic import make_text_like
 
