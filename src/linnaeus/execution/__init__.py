@@ -13,8 +13,11 @@ from linnaeus.execution.engines import (
     one_blas_thread,
     task,
 )
+from linnaeus.execution.folders import Folder, digest_of
+from linnaeus.execution.keeping import map_kept
 
 __all__ = [
-    "BACKENDS", "CHECKPOINT", "Blocks", "Checkpoint", "Executor", "Serial", "Stopped", "Threads",
-    "checkpointing", "engine", "executor", "local", "one_blas_thread", "task", "unkept",
+    "BACKENDS", "CHECKPOINT", "Blocks", "Checkpoint", "Executor", "Folder", "Serial", "Stopped",
+    "Threads", "checkpointing", "digest_of", "engine", "executor", "local", "map_kept",
+    "one_blas_thread", "task", "unkept",
 ]  # fmt: skip

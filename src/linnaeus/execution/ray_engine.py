@@ -20,6 +20,7 @@ import tempfile
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ from linnaeus.errors import MissingExtraError, UserError
 from linnaeus.execution import values
 from linnaeus.execution.checkpoints import Checkpoint, version
 from linnaeus.execution.engines import AHEAD, Threads, in_order
-from linnaeus.execution.keeping import Keeping, Kept
+from linnaeus.execution.folders import Folder
+from linnaeus.execution.keeping import Given, Keeping, Kept
 
 SMALL = 1 << 16  # bytes of arrays that go with a task rather than as a file
 RETRIES = 20  # of a task whose worker is lost
@@ -189,6 +191,8 @@ _OPENED = _Opened()
 
 def opened(reference: Any, sender: Any = None) -> Any:
     """The value that a reference stands for."""
+    if isinstance(reference, Folder):
+        return _opened_folder(reference, sender)
     if not isinstance(reference, Shard):
         return reference
     if reference.digest not in _OPENED.found:
@@ -213,18 +217,57 @@ def is_here(path: Path) -> bool:
 
 def _fetched(shard: Shard, sender: Any) -> Path:
     """A copy of a file of the driver's machine, once for this machine."""
-    import ray
-
-    folder = Path(tempfile.gettempdir()) / f"linnaeus-shards-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{shard.digest}.safetensors"
+    path = _place() / f"{shard.digest}.safetensors"
     if not path.exists():
-        own = folder / f"{shard.digest}.{os.getpid()}"
-        with own.open("wb") as file:
-            while piece := ray.get(sender.read.remote(shard.path, file.tell(), PIECE)):
-                file.write(piece)
+        own = path.with_suffix(f".{os.getpid()}")
+        _copy(Path(shard.path), own, sender)
         os.replace(own, path)
     return path
+
+
+def _opened_folder(folder: Folder, sender: Any) -> Folder:
+    """A folder as this machine sees it: where the driver has it, or a copy made once."""
+    if folder.digest not in _OPENED.found:
+        found, path = folder, Path(folder.path)
+        if not (is_here(path) and folder.is_at(path)):
+            found = folder._replace(path=str(_fetched_folder(folder, sender)))
+        _OPENED.keep(folder.digest, found)
+    return _OPENED.found[folder.digest]  # type: ignore[no-any-return]
+
+
+def _fetched_folder(folder: Folder, sender: Any) -> Path:
+    """A copy of a folder of the driver's machine, once for this machine."""
+    place = _place() / folder.digest
+    if folder.is_at(place):
+        return place
+    with tempfile.TemporaryDirectory(dir=_place()) as own:
+        for name in folder.names:
+            _copy(Path(folder.path) / name, Path(own) / name, sender)
+        if not folder.is_at(Path(own)):
+            raise UserError(
+                f"{folder.path} was changed while it was used. Start again when nothing writes "
+                f"to it."
+            )
+        with suppress(OSError):  # another worker was first
+            os.rename(own, place)
+            Path(own).mkdir()
+    return place
+
+
+def _place() -> Path:
+    """Where this machine keeps what it was sent."""
+    folder = Path(tempfile.gettempdir()) / f"linnaeus-shards-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def _copy(path: Path, target: Path, sender: Any) -> None:
+    """Copy a file of the driver's machine, piece by piece."""
+    import ray
+
+    with target.open("wb") as file:
+        while piece := ray.get(sender.read.remote(str(path), file.tell(), PIECE)):
+            file.write(piece)
 
 
 class _Sender:
@@ -257,4 +300,4 @@ def _run(
     if writes and checkpoint.is_visible:
         checkpoint.save(key, result)
         return Kept(key)
-    return result
+    return Given(key, result)  # the driver keeps it

@@ -1,18 +1,47 @@
-"""What a model says about rows: labels, titles, paths, scores, probabilities, ranking."""
+"""What a model says about rows: labels, titles, paths, scores, probabilities, ranking.
+
+What takes long is a task, `look`: rows in, arrays of numbers out. It opens the model by path, so it
+runs in threads, in other processes and on other machines, and says the same everywhere. Names,
+titles and paths are put to the numbers where the task was asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from linnaeus import storage
 from linnaeus.errors import UserError
+from linnaeus.execution import Folder, engine, task
 from linnaeus.inference.rows import top_columns
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
+
+
+class Asked(NamedTuple):
+    """What is to be said of rows, as far as numbers go."""
+
+    rule: str | None  # another than the model's own
+    top: int
+    confidence: bool
+
+
+class Looked(NamedTuple):
+    """What a model says about some rows, in numbers: labels row by row, as in a CSR matrix."""
+
+    starts: np.ndarray  # (n_rows + 1,)
+    nodes: np.ndarray  # (n_labels,)
+    scores: np.ndarray  # (n_labels,)
+    probabilities: np.ndarray | None  # (n_labels,)
+    confidence: np.ndarray | None  # (n_rows,)
+    best: np.ndarray | None  # (n_rows, top), columns
+    ranked: np.ndarray | None  # (n_rows, top), their scores
 
 
 class Answers:
@@ -31,6 +60,8 @@ class Answers:
         Also say how sure the model is of each row, and mark those below this for review.
     by_level : bool, default=False
         Also list the titles of each level of the taxonomy: `level_1`, `level_2`, ...
+    rule : str or None, default=None
+        Another decision rule than the model's own.
     """
 
     def __init__(
@@ -39,8 +70,12 @@ class Answers:
         top: int = 0,
         min_confidence: float | None = None,
         by_level: bool = False,
+        rule: str | None = None,
     ) -> None:
+        if rule is not None:
+            model = model.with_rule(rule)
         self._least = _checked(model, min_confidence)
+        self.asked = Asked(rule, top, min_confidence is not None)
         self.reviewed = 0  # rows marked so far
         self._model, self._top, self.probabilities = model, top, model.has_probabilities
         self.kind, self.feature_names = model.kind, model.feature_names  # of the rows to be given
@@ -56,37 +91,61 @@ class Answers:
         self._below: dict[int, np.ndarray] = {}
 
     def __call__(self, block: Part) -> Iterator[dict[str, Any]]:
+        return self.records(block.ids, self.look(inputs_of(block)))
+
+    def opened_at(self, folder: Folder) -> None:
+        """Let `look` ask this very model where it runs in this process."""
+        _Known.keep(folder, self)
+
+    def look(self, inputs: Any) -> Looked:
+        """What the model says about texts or rows of a table, in numbers."""
         model, tax = self._model, self._model.taxonomy
-        X = model.transform(inputs_of(block))
+        X = model.transform(inputs)
         scores = np.asarray(model.estimator.class_scores(X))
         given = tax.most_specific(model.decide(X, scores))
         row = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
-        labels = [tax.nodes[v] for v in given.indices.tolist()]
-        for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
-            self._above[name] = tax.ancestors(name)
-            self._paths[name] = [tax.title(v) for v in self._above[name]]
         columns = self._scored[given.indices]
         values = self._values(scores, row, given.indices, columns)
         likely = self._likely(X, row, columns) if self.probabilities else None
         best = top_columns(scores, self._top) if self._top else None
+        ranked = None if best is None else np.take_along_axis(scores, best, axis=1)
         sure = None if self._least is None else model.confidence(X, scores)
-        for i, (a, b) in enumerate(pairwise(given.indptr.tolist())):
-            record: dict[str, Any] = {"id": block.ids[i], "labels": labels[a:b]}
+        return Looked(given.indptr, given.indices, values, likely, sure, best, ranked)
+
+    def records(self, ids: Sequence[str], found: Looked) -> Iterator[dict[str, Any]]:
+        """What is said of each row, with names, titles and paths."""
+        tax, scores = self._model.taxonomy, found.scores.tolist()
+        labels = [tax.nodes[v] for v in found.nodes.tolist()]
+        for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
+            self._above[name] = tax.ancestors(name)
+            self._paths[name] = [tax.title(v) for v in self._above[name]]
+        likely = self._said(found)
+        for i, (a, b) in enumerate(pairwise(found.starts.tolist())):
+            record: dict[str, Any] = {"id": ids[i], "labels": labels[a:b]}
             record["titles"] = [self._paths[v][-1] for v in labels[a:b]]
             record["paths"] = [list(self._paths[v]) for v in labels[a:b]]
-            record["scores"] = values[a:b]
+            record["scores"] = scores[a:b]
             if likely is not None:
                 record["probabilities"] = likely[a:b]
-            if sure is not None:
-                record["confidence"] = float(sure[i])
-                record["review"] = bool(sure[i] < self._least)
+            if found.confidence is not None:
+                record["confidence"] = float(found.confidence[i])
+                record["review"] = bool(found.confidence[i] < self._least)
                 self.reviewed += record["review"]
             if self._levels:
                 record |= self._by_level(labels[a:b])
-            if best is not None:
-                ranked = zip(best[i].tolist(), scores[i, best[i]].tolist(), strict=True)
-                record["ranking"] = [{"label": model.columns[j], "score": s} for j, s in ranked]
+            if found.best is not None and found.ranked is not None:
+                ranked = zip(found.best[i].tolist(), found.ranked[i].tolist(), strict=True)
+                record["ranking"] = [
+                    {"label": self._model.columns[j], "score": s} for j, s in ranked
+                ]
             yield record
+
+    def _said(self, found: Looked) -> list[float | None] | None:
+        """Probabilities, None for nodes that have none."""
+        if found.probabilities is None:
+            return None
+        there = (self._scored[found.nodes] >= 0).tolist()
+        return [p if t else None for p, t in zip(found.probabilities.tolist(), there, strict=True)]
 
     @cached_property
     def _scored(self) -> np.ndarray:
@@ -106,17 +165,16 @@ class Answers:
 
     def _values(
         self, scores: np.ndarray, row: np.ndarray, nodes: np.ndarray, columns: np.ndarray
-    ) -> list[float]:
+    ) -> np.ndarray:
         values = scores[row, columns].astype(float)
         for e in np.flatnonzero(columns < 0).tolist():
             below = self._columns_below(int(nodes[e]))
             values[e] = scores[row[e], below].max() if below.size else scores[row[e]].min()
-        return list(map(float, values))
+        return np.asarray(values)
 
-    def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> list[float | None]:
+    def _likely(self, X: Any, row: np.ndarray, columns: np.ndarray) -> np.ndarray:
         found = np.asarray(self._model.estimator.class_probabilities(X))
-        values = found[row, columns].astype(float).tolist()
-        return [p if j >= 0 else None for p, j in zip(values, columns.tolist(), strict=True)]
+        return np.asarray(found[row, columns].astype(float))
 
     def _columns_below(self, v: int) -> np.ndarray:
         if v not in self._below:
@@ -124,6 +182,37 @@ class Answers:
             columns = self._scored[tax.numbers(tax.descendants(tax.nodes[v]))]
             self._below[v] = columns[columns >= 0]
         return self._below[v]
+
+
+class _Known:
+    """The models that this process has opened to look with, the last ones."""
+
+    lock, found = Lock(), dict[tuple[str, Asked], Answers]()
+    MOST = 2
+
+    @classmethod
+    def keep(cls, folder: Folder, answers: Answers) -> None:
+        """Do not open a model again that is open."""
+        cls.found[folder.digest, answers.asked] = answers
+        while len(cls.found) > cls.MOST:
+            del cls.found[next(iter(cls.found))]
+
+    @classmethod
+    def of(cls, folder: Folder, asked: Asked) -> Answers:
+        """A model of a folder, to be asked."""
+        with cls.lock:
+            if (folder.digest, asked) not in cls.found:
+                least = 0.0 if asked.confidence else None
+                model = storage.load(Path(folder.path))
+                cls.keep(folder, Answers(model, asked.top, least, rule=asked.rule))
+            return cls.found[folder.digest, asked]
+
+
+@task
+def look(folder: Folder, asked: Asked, inputs: Any) -> Looked:
+    """What a model in a folder says about some rows, on one thread."""
+    with engine("serial"):
+        return _Known.of(folder, asked).look(inputs)
 
 
 def _checked(model: Model, least: float | None) -> float | None:
