@@ -19,9 +19,10 @@ ray = pytest.importorskip("ray")
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
+    slower, ray_engine.SLOWER = ray_engine.SLOWER, float("inf")  # small tasks go to workers too
     yield ray_engine.connected(None, 2)
+    ray_engine.SLOWER = slower
     ray.shutdown()
-    ray_engine.connected.cache_clear()
 
 
 @pytest.fixture
