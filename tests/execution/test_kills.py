@@ -1,6 +1,6 @@
 """Fits and predictions that are killed at random moments end with the same bits.
 
-LINNAEUS_KILLS says how many kills there are of each kind (6 if not set); there are hundreds in
+LINNAEUS_KILLS says how many kills there are of each kind (3 if not set); there are hundreds in
 `python -m benchmarks kills`, which publishes what came of them.
 """
 
@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import killing
 
-KILLS = int(os.environ.get("LINNAEUS_KILLS", "6"))
+KILLS = int(os.environ.get("LINNAEUS_KILLS", "3"))
 
 
 def check(outcomes):

@@ -81,8 +81,9 @@ def test_a_worker_of_another_version_refuses(cluster, data, monkeypatch):
         FlatSVM(taxonomy, backend="ray").fit(X, Y)
 
 
-def test_small_tasks_are_done_here_and_large_ones_by_workers():
+def test_small_tasks_are_done_here_and_large_ones_by_workers(monkeypatch):
     """As far as the seconds that were seen tell."""
+    monkeypatch.setattr(ray_engine, "SLOWER", 1.2)
     pace = ray_engine.Pace(2)
     assert not pace.is_small and pace.at_once() == 2  # of tasks that nobody has seen
     with pace.way():

@@ -353,12 +353,13 @@ def _fetched(shard: Shard, sender: Any) -> Path:
 
 def _opened_folder(folder: Folder, sender: Any) -> Folder:
     """A folder as this machine sees it: where the driver has it, or a copy made once."""
-    if folder.digest not in _OPENED.found:
+    key = f"{folder.digest} {folder.path}"
+    if key not in _OPENED.found:
         found, path = folder, Path(folder.path)
         if not (is_here(path) and folder.is_at(path)):
             found = folder._replace(path=str(_fetched_folder(folder, sender)))
-        _OPENED.keep(folder.digest, found)
-    return _OPENED.found[folder.digest]  # type: ignore[no-any-return]
+        _OPENED.keep(key, found)
+    return _OPENED.found[key]  # type: ignore[no-any-return]
 
 
 def _fetched_folder(folder: Folder, sender: Any) -> Path:

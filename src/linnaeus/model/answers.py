@@ -94,11 +94,27 @@ class Answers:
         return self.records(block.ids, self.look(inputs_of(block)))
 
     def opened_at(self, folder: Folder) -> None:
-        """Let `look` ask this very model where it runs in this process."""
+        """Let `look` ask this very model where it runs in this process.
+
+        Parameters
+        ----------
+        folder : Folder
+            Where the model is.
+        """
         _Known.keep(folder, self)
 
     def look(self, inputs: Any) -> Looked:
-        """What the model says about texts or rows of a table, in numbers."""
+        """What the model says about texts or rows of a table, in numbers.
+
+        Parameters
+        ----------
+        inputs : list of str, {array-like, sparse matrix} of shape (n_rows, n_features)
+            Texts, or a table of features.
+
+        Returns
+        -------
+        Looked
+        """
         model, tax = self._model, self._model.taxonomy
         X = model.transform(inputs)
         scores = np.asarray(model.estimator.class_scores(X))
@@ -113,7 +129,19 @@ class Answers:
         return Looked(given.indptr, given.indices, values, likely, sure, best, ranked)
 
     def records(self, ids: Sequence[str], found: Looked) -> Iterator[dict[str, Any]]:
-        """What is said of each row, with names, titles and paths."""
+        """What is said of each row, with names, titles and paths.
+
+        Parameters
+        ----------
+        ids : sequence of str
+            Names of the rows.
+        found : Looked
+            What `look` says about them.
+
+        Yields
+        ------
+        dict
+        """
         tax, scores = self._model.taxonomy, found.scores.tolist()
         labels = [tax.nodes[v] for v in found.nodes.tolist()]
         for name in set(labels) - self._above.keys():  # the nodes above and itself, from the top
