@@ -179,21 +179,19 @@ class Ray:
         keeping = function if isinstance(function, Keeping) else None
         fixed = (version(), name, list(references), keeping and keeping.folder, self.sender)
         writes = keeping is not None and keeping.checkpoint.writes
-        under_way: list[Any] = []
-        begun = (self._begun(under_way, pace, fixed, writes, block) for block in blocks)
-        try:
-            for reference in in_order(begun, pace.at_once):
-                result = self._result(reference, pace)
-                under_way.remove(reference)
-                yield result if keeping is None else keeping.taken(result)
-        finally:  # after Ctrl-C
-            for reference in under_way:
-                self.ray.cancel(reference, force=False)
+        begun = (self._begun(pace, *fixed, writes, block) for block in blocks)
+        for reference in in_order(begun, pace.at_once):
+            result = self._result(reference, pace)
+            yield result if keeping is None else keeping.taken(result)
 
-    def _begun(self, under_way: list[Any], pace: Pace, fixed: Any, writes: bool, block: Any) -> Any:
+    def _begun(self, pace: Pace, *arguments: Any) -> Any:
+        """A task under way. None is ever cancelled: a driver of Ray may die of that.
+
+        Cancelling races with the end of a task, which Ray takes for a bug of its own (a failed
+        check, "task that was not pending"). What is under way after Ctrl-C changes nothing.
+        """
         with pace.way():
-            under_way.append(self.remote.remote(*fixed, writes, block))
-        return under_way[-1]
+            return self.remote.remote(*arguments)
 
     def _result(self, reference: Any, pace: Pace) -> Any:
         try:
