@@ -33,8 +33,13 @@ test-plain: .venv/dev ## The loops without the compiler, so that an index out of
 test-slow: .venv/docs ## What takes long: slow tests, and laws on more examples
 	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "slow or hypothesis"
 
-test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills), test-cluster
+test-%: .venv/dev ## Tests apart: test-web (a browser), test-faults (kills)
 	$(PYTEST) -m $* || [ $$? -eq 5 ]  # 5: there are none of this kind
+
+# One process: the workers of the cluster want the cores.
+test-cluster: .venv/dev ## Tests on a Ray cluster on this machine; skipped where there is no Ray
+	@$(MAKE) --no-print-directory .venv/ray || echo "Ray cannot be installed here, so its tests are left out."
+	if [ -e .venv/ray ]; then $(BIN)/python -m pytest -m cluster; fi
 
 lint: .venv/dev ## Check style, types and layers
 	@$(MAKE) --no-print-directory --jobs=2 types style layers bytecode
@@ -79,6 +84,10 @@ clean: ## Remove the environment and all caches
 .venv/dev: .venv/pip pyproject.toml
 	$(PIP) --no-compile -e . --group test --group lint
 	touch $@ .venv/base
+
+.venv/ray: .venv/dev
+	$(PIP) -e ".[ray]"
+	touch $@
 
 .venv/docs .venv/dist: .venv/%: .venv/dev
 	$(PIP) --group $*

@@ -1,64 +1,45 @@
-"""Fits that are killed at random moments, and started again until they end: the same bits.
+"""Fits and predictions that are killed at random moments end with the same bits.
 
-LINNAEUS_KILLS says how many kills there are of each kind (5 if not set).
+LINNAEUS_KILLS says how many kills there are of each kind (3 if not set); there are hundreds in
+`python -m benchmarks kills`, which publishes what came of them.
 """
 
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
-pytestmark = pytest.mark.faults
-KILLS = int(os.environ.get("LINNAEUS_KILLS", "5"))
-FIT = """
-import hashlib, sys
-import linnaeus
-from linnaeus.execution import checkpoints
-from linnaeus.synthetic import make_text_like
+from benchmarks import killing
 
-kind, folder, backend = sys.argv[1:4]
-checkpoints.EVERY, checkpoints.SHARE = 0.0, 1e9
-X, Y, taxonomy = make_text_like(400, 800, n_leaves=200, depth=3, random_state=0, nonzeros=15)
-how = {"checkpoint": folder} if folder else {}
-if kind.startswith("Recursive"):
-    how |= {"schedule": "parity"}
-model = getattr(linnaeus, kind)(taxonomy, random_state=0, backend=backend or None, **how)
-print("ready", flush=True)
-model.fit(X, Y)
-print(hashlib.sha256(model.decision_function(X).tobytes()).hexdigest(), model.objective_)
-"""
+KILLS = int(os.environ.get("LINNAEUS_KILLS", "3"))
 
 
-def start(kind, folder="", backend=""):
-    call = [sys.executable, "-W", "ignore", "-c", FIT, kind, str(folder), backend]
-    process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    return process
+def check(outcomes):
+    """All ended with the same bits."""
+    found = list(outcomes)
+    assert found and {one.outcome for one in found} == {"same"}, found
 
 
-def ended(process):
-    answer = process.communicate()[0]
-    assert process.returncode == 0
-    return answer
+@pytest.mark.faults
+@pytest.mark.parametrize("kind", killing.KINDS)
+def test_a_driver_that_is_killed_again_and_again_ends_with_the_same_bits(kind):
+    check(killing.kill_drivers(KILLS, (kind,)))
 
 
-@pytest.mark.parametrize("kind", ["FlatSVM", "TopDown", "RecursiveSVM", "RecursiveLogistic"])
-def test_a_driver_that_is_killed_again_and_again_ends_with_the_same_bits(kind, tmp_path):
-    began = time.time()
-    whole = ended(start(kind))
-    seconds = time.time() - began
-    rng = random.Random(0)
-    for n in range(KILLS):
-        folder = tmp_path / str(n // 3)  # three kills of one fit, then another fit
-        process = start(kind, folder)
-        time.sleep(rng.random() * 0.3 * seconds)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()  # and close its pipe
-        if n % 3 == 2 or n == KILLS - 1:
-            assert ended(start(kind, folder)) == whole
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore")
+class TestCluster:
+    @pytest.fixture(autouse=True)
+    def ray(self):
+        pytest.importorskip("ray")
+
+    def test_a_driver_on_a_cluster_ends_with_the_same_bits(self):
+        with killing.two_machines() as cluster:
+            check(killing.kill_drivers(KILLS, ("FlatSVM", "predict"), (("ray", cluster.address),)))
+
+    def test_work_survives_the_loss_of_workers(self):
+        check(killing.kill_workers(KILLS))
+
+    def test_work_survives_the_loss_of_a_machine(self):
+        check(killing.kill_machines(max(1, KILLS // 3)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import errno
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,8 @@ import pytest
 
 from linnaeus import FlatLogistic, FlatSVM, RecursiveLogistic, RecursiveSVM, TopDown
 from linnaeus.errors import UserError
-from linnaeus.execution import ray_engine
+from linnaeus.execution import Checkpoint, ray_engine
+from linnaeus.execution.keeping import Given, Keeping
 from linnaeus.synthetic import make_text_like
 
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
@@ -20,9 +20,10 @@ ray = pytest.importorskip("ray")
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
+    slower, ray_engine.SLOWER = ray_engine.SLOWER, np.inf  # small tasks go to workers too
     yield ray_engine.connected(None, 2)
+    ray_engine.SLOWER = slower
     ray.shutdown()
-    ray_engine.connected.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,17 @@ def test_a_large_array_is_a_file_that_workers_map(cluster):
     assert not path.exists()
 
 
+def test_a_file_is_there_as_long_as_somebody_refers_to_it(cluster):
+    array = np.arange(100_000.0)
+    first, second = cluster.put(array), cluster.put(array.copy())
+    path = Path(first.path)
+    del first
+    assert path.exists()
+    del second
+    assert not path.exists()
+    assert Path(cluster.put(array).path) != path
+
+
 def test_a_file_that_was_changed_is_noticed(cluster):
     shard = cluster.put(np.arange(200_000.0))
     Path(shard.path).write_bytes(b"nonsense")
@@ -69,32 +81,41 @@ def test_a_worker_of_another_version_refuses(cluster, data, monkeypatch):
         FlatSVM(taxonomy, backend="ray").fit(X, Y)
 
 
-KILLER = """
-import os, random, signal, subprocess, sys, time
-random.seed(int(sys.argv[1]))
-end = time.time() + 4
-while time.time() < end:
-    time.sleep(random.random())
-    found = subprocess.run(["pgrep", "-f", "ray::_run"], capture_output=True, text=True)
-    for pid in found.stdout.split()[:1]:
-        try:
-            os.kill(int(pid), signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-"""
+def test_small_tasks_are_done_here_and_large_ones_by_workers(monkeypatch):
+    """As far as the seconds that were seen tell."""
+    monkeypatch.setattr(ray_engine, "SLOWER", 1.2)
+    pace = ray_engine.Pace(2)
+    assert not pace.is_small and pace.at_once() == 2  # of tasks that nobody has seen
+    with pace.way():
+        sum(range(100_000))
+    pace.took(1e-9)
+    assert pace.is_small and pace.at_once() == 0
+    for _ in range(ray_engine.LAST):
+        pace.took(10.0)
+    assert not pace.is_small and pace.at_once() == 6
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_fit_survives_the_loss_of_workers(data, seed):
+def test_tasks_that_turn_out_to_be_small_end_with_the_same_bits(data, monkeypatch):
     X, Y, taxonomy = data
+    monkeypatch.setattr(ray_engine, "SLOWER", 0.0)  # all are, once one has been seen
+    found = FlatSVM(taxonomy, random_state=0, backend="ray").fit(X, Y)
     whole = FlatSVM(taxonomy, random_state=0).fit(X, Y)
-    killer = subprocess.Popen([sys.executable, "-c", KILLER, str(seed)])
-    try:
-        while killer.poll() is None:
-            model = FlatSVM(taxonomy, random_state=0, backend="ray").fit(X, Y)
-            assert model.coef_.tobytes() == whole.coef_.tobytes()
-    finally:
-        killer.wait()
+    assert found.coef_.tobytes() == whole.coef_.tobytes()
+
+
+def test_a_full_disk_is_named(cluster, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ray_engine.values.Taken, "write", full)
+    with pytest.raises(UserError, match="is full, and 1 MB of data .* LINNAEUS_SHARDS"):
+        cluster.put(np.arange(125_001.0))
+
+
+def test_results_of_machines_that_do_not_see_the_checkpoint_are_kept(tmp_path):
+    keeping = Keeping(len, Checkpoint(tmp_path / "c"))
+    assert keeping.taken(Given("name", 3)) == 3
+    assert keeping.checkpoint.load("name") == 3
 
 
 def test_files_are_sent_to_machines_that_do_not_see_them(cluster, tmp_path, monkeypatch):

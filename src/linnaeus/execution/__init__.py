@@ -13,10 +13,10 @@ from linnaeus.execution.engines import (
     one_blas_thread,
     task,
 )
-from linnaeus.execution.keeping import over_blocks
+from linnaeus.execution.keeping import map_kept, over_blocks
 
 __all__ = [
-    "BACKENDS", "CHECKPOINT", "Blocks", "Checkpoint", "Executor", "Serial", "Stopped", "Threads",
-    "checkpointing", "engine", "executor", "local", "one_blas_thread", "over_blocks", "task",
-    "unkept",
+    "BACKENDS", "CHECKPOINT", "Blocks", "Checkpoint", "Executor", "Serial", "Stopped",
+    "Threads", "checkpointing", "engine", "executor", "local", "map_kept",
+    "one_blas_thread", "over_blocks", "task", "unkept",
 ]  # fmt: skip

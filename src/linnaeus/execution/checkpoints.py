@@ -20,7 +20,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -159,6 +159,11 @@ class Checkpoint:
         for file in self.folder.glob(f"*{SUFFIX}"):
             if file.name.removesuffix(SUFFIX) not in self.used:
                 file.unlink(missing_ok=True)
+
+    def drop(self, keys: Iterable[str]) -> None:
+        """Remove some values that are no longer needed."""
+        for key in keys:
+            self.path(key).unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove all that was kept, and the folder if nothing else is in it."""

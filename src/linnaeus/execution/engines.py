@@ -103,7 +103,8 @@ class Threads:
         try:
             work = partial(_in_context, copy_context(), function)  # a fit is watched here too
             begin = (pool.submit(work, *references, block) for block in blocks)
-            for done in in_order(begin, (1 + AHEAD) * self.n_workers):
+            most = (1 + AHEAD) * self.n_workers
+            for done in in_order(begin, lambda: most):
                 yield done.result()
         finally:  # after Ctrl-C what has not begun is dropped
             pool.shutdown(cancel_futures=True)
@@ -114,12 +115,12 @@ def _in_context(context: Context, function: Callable[..., Any], *arguments: Any)
     return context.copy().run(function, *arguments)
 
 
-def in_order(begun: Iterator[Any], most: int) -> Iterator[Any]:
+def in_order(begun: Iterator[Any], most: Callable[[], int]) -> Iterator[Any]:
     """What an iterator begins, one after the other, with so many under way at a time."""
-    waiting = deque(islice(begun, most))
+    waiting = deque(islice(begun, most()))
     while waiting:
         yield waiting.popleft()  # and forget it
-        waiting.extend(islice(begun, 1))
+        waiting.extend(islice(begun, max(0, most() - len(waiting))))
 
 
 ENGINE: ContextVar[Callable[[int | None], Executor] | None] = ContextVar("engine", default=None)

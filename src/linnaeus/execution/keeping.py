@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from linnaeus.execution import values
@@ -41,6 +42,13 @@ class Kept(NamedTuple):
     key: str
 
 
+class Given(NamedTuple):
+    """A result from a machine that does not see its checkpoint."""
+
+    key: str
+    value: Any
+
+
 class Keeping:
     """A task that keeps what it gives; a block comes with the name of its result.
 
@@ -62,7 +70,10 @@ class Keeping:
         return result
 
     def taken(self, result: Any) -> Any:
-        """What came back from elsewhere."""
+        """What came back from elsewhere; what was not kept there is kept here."""
+        if isinstance(result, Given):
+            self.checkpoint.save(*result)
+            return result.value
         return self.checkpoint.load(result.key) if isinstance(result, Kept) else result
 
 
@@ -74,23 +85,20 @@ class _Next(NamedTuple):
 
 def map_kept(
     checkpoint: Checkpoint, executor: Executor | None, function: Callable[..., Any],
-    arrays: Sequence[Any], blocks: Sequence[Any],
+    arrays: Sequence[Any], blocks: Iterable[Any],
 ) -> Iterator[Any]:  # fmt: skip
     """``function(*arrays, block)`` for every block in order; what is kept is not done again."""
     executor = executor or Serial()
     references = [executor.put(array) for array in arrays]
     name = f"{function.__module__}:{function.__qualname__}"
     about = values.digest(version(), name, [values.digest(array) for array in arrays])
-    coming: deque[_Next] = deque()
+    checkpoint.prepare_if_writing()
+    keeping, coming = Keeping(function, checkpoint), deque[_Next]()
 
-    def missing() -> Iterator[tuple[str, Any]]:
-        for block in blocks:
-            stop_if_asked(checkpoint)
-            key = values.digest(about, block)
-            there = checkpoint.path(key).exists()
-            coming.append(_Next(key, block, there))
-            if not there:
-                yield key, block
+    def entry_of(block: Any) -> _Next:
+        stop_if_asked(checkpoint)
+        key = values.digest(about, block)
+        return _Next(key, block, checkpoint.path(key).exists())
 
     def loaded(entry: _Next) -> Any:
         found = checkpoint.load(entry.key)
@@ -99,8 +107,19 @@ def map_kept(
         again = executor.map(keeping, references, [(entry.key, entry.block)])
         return next(iter(again))
 
-    checkpoint.prepare_if_writing()
-    keeping = Keeping(function, checkpoint)
+    entries: Iterator[_Next] = map(entry_of, blocks)
+    for entry in entries:  # what an earlier run kept, one after the other: blocks may be many
+        if not entry.there:
+            entries = chain([entry], entries)
+            break
+        yield loaded(entry)
+
+    def missing() -> Iterator[tuple[str, Any]]:
+        for entry in entries:
+            coming.append(entry)
+            if not entry.there:
+                yield entry.key, entry.block
+
     for result in executor.map(keeping, references, missing()):  # type: ignore[arg-type]
         while coming[0].there:
             yield loaded(coming.popleft())

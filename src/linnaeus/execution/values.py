@@ -15,6 +15,7 @@ import importlib
 import json
 import os
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,47 @@ PLAIN = (str, int, float, bool, type(None))
 DAMAGED = "Remove the file; what it held is made again."
 
 
+class Taken:
+    """A plain value taken apart: its arrays, what holds them together, and the digest of both."""
+
+    def __init__(self, value: Any) -> None:
+        self.arrays: dict[str, Any] = {}
+        self.structure = _taken_apart(value, self.arrays)
+
+    @property
+    def size(self) -> int:
+        """The bytes of the arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    @cached_property
+    def checksum(self) -> str:
+        """That of the numbers."""
+        return _checksum(self.arrays)
+
+    @property
+    def digest(self) -> str:
+        """As `digest` of the value."""
+        return _name([self.structure], self.checksum)
+
+    def write(self, path: Path, lasting: bool = False) -> None:
+        """Write the value whole or not at all.
+
+        lasting : whether the disk is to hold it before this returns
+        """
+        with atomic_path(path) as temporary:
+            arrays.write(temporary, self.arrays, json.dumps([self.structure, self.checksum]))
+            if not lasting:
+                return
+            descriptor = os.open(temporary, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
 def write(path: Path, value: Any) -> None:
     """Write a plain value whole or not at all, so that the disk holds it."""
-    found: dict[str, Any] = {}
-    structure = _taken_apart(value, found)
-    with atomic_path(path) as temporary:
-        arrays.write(temporary, found, json.dumps([structure, _checksum(found)]))
-        descriptor = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    Taken(value).write(path, lasting=True)
 
 
 def read(path: Path, check: bool = True) -> Any:
@@ -48,21 +79,36 @@ def read(path: Path, check: bool = True) -> Any:
 
     check : whether to compare the numbers with their checksum, which reads them all
     """
+    return _read(path, check)[0]
+
+
+def read_with_digest(path: Path) -> tuple[Any, str]:
+    """The value of a file, whose numbers are checked, and its `digest`."""
+    value, structure, checksum = _read(path, True)
+    return value, _name([structure], checksum)
+
+
+def _read(path: Path, check: bool) -> tuple[Any, Any, str]:
+    """A value, its structure and its checksum."""
     found = arrays.read(path, DAMAGED)
     try:
         structure, checksum = json.loads(arrays.note(path))
         if check and checksum != _checksum(found):
             raise ValueError("its numbers are not what was written")
-        return _put_together(structure, found)
+        return _put_together(structure, found), structure, checksum
     except (ValueError, KeyError, TypeError, AttributeError, ImportError) as error:
         raise FormatError(path, f"the file is damaged ({error}). {DAMAGED}") from None
 
 
 def digest(*values: Any) -> str:
     """A name for plain values by their content."""
-    found: dict[str, Any] = {}
-    structure = json.dumps(_taken_apart(list(values), found), sort_keys=True)
-    return hashlib.sha256(f"{structure}{_checksum(found)}".encode()).hexdigest()[:32]
+    taken = Taken(list(values))
+    return _name(taken.structure, taken.checksum)
+
+
+def _name(structure: list[Any], checksum: str) -> str:
+    text = json.dumps(structure, sort_keys=True)
+    return hashlib.sha256(f"{text}{checksum}".encode()).hexdigest()[:32]
 
 
 def _checksum(found: dict[str, Any]) -> str:
@@ -71,13 +117,6 @@ def _checksum(found: dict[str, Any]) -> str:
         total.update(f"{name} {array.dtype.str} {array.shape} ".encode())
         total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return total.hexdigest()
-
-
-def size(value: Any) -> int:
-    """The bytes of the arrays of a plain value."""
-    found: dict[str, Any] = {}
-    _taken_apart(value, found)
-    return sum(array.nbytes for array in found.values())
 
 
 def mapped(value: Any, change: Callable[[Any], Any]) -> Any:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from linnaeus.decisions.rules import WORDS
-from linnaeus.execution import executor
+from linnaeus.execution import Blocks, Executor, Serial, Threads, engine, executor
 from linnaeus.experiments.grid import Space
 from linnaeus.experiments.journal import Journal
 from linnaeus.experiments.strategy import AlongC, FoldPath, Size
 from linnaeus.experiments.tuned import SettingsTable, short
+from linnaeus.experiments.units import Packed, fit_path, fit_unit
 from linnaeus.io.collection import Part
-from linnaeus.metrics.counts import measure
 from linnaeus.model.features import make_features
-from linnaeus.model.judging import RulesToJudge, judged_path
+from linnaeus.model.judging import RulesToJudge
 from linnaeus.model.methods import make
 from linnaeus.model.model import inputs_of
 from linnaeus.splits import Split
@@ -66,8 +66,7 @@ class Search:
         older = set(self.journal.done)
         missing = [unit for unit in units if unit.key not in older]
         self.features.expect(unit.path.features for unit in missing)
-        results = executor(self.jobs).map(self._do, [], missing)
-        with closing(results):  # type: ignore[type-var]  # after Ctrl-C nothing new begins
+        with closing(self._results(missing)) as results:  # after Ctrl-C nothing new begins
             for unit in units:  # in this order, whatever was done before
                 self._tell()
                 if unit.key not in older:
@@ -77,13 +76,50 @@ class Search:
         self._tell()
         return self.table.rows()[0]
 
+    def _results(self, units: list[FoldPath]) -> Generator[None]:
+        """Do units side by side; on a cluster whole ones if they are as many as its workers."""
+        where = executor(self.jobs)
+        if isinstance(where, Serial | Threads):
+            yield from where.map(self._alone, [], units)
+        elif len(units) < where.n_workers:  # type: ignore[attr-defined]
+            yield from map(self._do, units)  # the fits divide their own work
+        else:
+            yield from self._sent(where, units)
+
+    def _sent(self, where: Executor, units: list[FoldPath]) -> Iterator[None]:
+        """Do units as tasks of workers elsewhere."""
+        packed = Packed(self.method, self.fixed, self.taxonomy, self.y, self.splits, self._rules())
+        rows: dict[str, Any] = {}  # of each option
+
+        def task_of(unit: FoldPath) -> tuple[Any, ...]:
+            option = json.dumps(unit.path.features)
+            with self.features.rows(unit.path.features) as X:
+                if option not in rows:
+                    rows[option] = where.put(X)
+            return rows[option], unit.path.parameters, list(unit.path.Cs), unit.fold
+
+        results = where.map(
+            fit_unit, [packed.folder], Blocks(len(units), lambda i: task_of(units[i]))
+        )
+        for unit, found in zip(units, results, strict=True):
+            self.journal.add(unit.key, found)
+            yield
+
+    def _rules(self) -> RulesToJudge:
+        return RulesToJudge(self.space.rules, self.space.own, self.seed)
+
+    def _alone(self, unit: FoldPath) -> None:
+        """A unit on one thread, beside others."""
+        with engine("serial"):
+            self._do(unit)
+
     def _do(self, unit: FoldPath) -> None:
         """A path on one fold, in the journal when it is done."""
         estimator = make(self.method, self.taxonomy, self.fixed | unit.path.parameters, self.seed)
-        rules = RulesToJudge(self.space.rules, self.space.own, self.seed)
+        split = self.splits[unit.fold]
         with self.features.rows(unit.path.features) as X:
             found = fit_path(
-                estimator, X, self.y, self.taxonomy, self.splits[unit.fold], unit.path.Cs, rules
+                estimator, X, self.y, self.taxonomy, split, unit.path.Cs, self._rules()
             )
         self.journal.add(unit.key, found)
 
@@ -91,18 +127,6 @@ class Search:
         best = self.table.best
         what = "first folds" if best is None else f"best {WORDS[self.table.metric]} {short(best)}"
         self.step(what, len(self.done), self.size.units)
-
-
-def fit_path(
-    estimator: Any, X: Any, y: Any, taxonomy: Taxonomy, split: Split, Cs: Sequence[float | None],
-    rules: RulesToJudge,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """A record per C of `judged_path`: {"C", "seconds", "unconverged", "rules": {rule: values}}."""
-    found = []
-    for C, seconds, early, counts in judged_path(estimator, X, y, taxonomy, split, Cs, rules):
-        values = {name: measure(taxonomy, record) for name, record in counts.items()}
-        found.append({"C": C, "seconds": seconds, "unconverged": early, "rules": values})
-    return found
 
 
 # -- features ---------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from typing import Any
 from linnaeus.errors import FormatError, UserError, nearest, shorten
 from linnaeus.files import not_writable
 from linnaeus.storage import arrays, document, made, replacing
+from linnaeus.storage.folders import Folder
 from linnaeus.storage.state import State, from_state, to_state
 from linnaeus.taxonomy import Taxonomy, formats
 
@@ -120,6 +121,23 @@ def read_about(path: str | Path) -> dict[str, Any]:
         folder = model_folder(Path(path))
         entries = _entries(folder) | {"made": made.read(folder)}
     return {key: value for key, value in entries.items() if key not in ("state", "checksum")}
+
+
+def folder_of(path: str | Path) -> Folder:
+    """The files of a model as what tasks are given to open.
+
+    Parameters
+    ----------
+    path : str or Path
+        The directory.
+
+    Returns
+    -------
+    Folder
+    """
+    with _readable(path):
+        names = [document.NAME, *sorted(FILES - {document.NAME})]
+        return Folder.of(model_folder(Path(path)), names)
 
 
 # -- writing --------------------------------------------------------------------------------

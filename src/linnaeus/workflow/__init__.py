@@ -22,9 +22,10 @@ _NAMES = {
     "explaining": ("Place", "explain", "explain_label"),
     "importing": ("Imported", "import_collection", "import_options"),
     "listing": ("list_methods", "list_rules", "method_parameters"),
+    "many_files": ("are_many", "count_all"),
     "monitoring": ("Monitored", "monitor"),
     "parts": ("Step", "Where", "check_arguments"),
-    "predicting": ("Predicted", "predict"),
+    "predicting": ("Predicted", "PredictedFiles", "predict", "predict_files"),
     "rows": ("count_rows",),
     "splitting": ("Divided", "split"),
     "taxonomies": (

@@ -1,9 +1,15 @@
-"""Predictions for rows without end: read, classified and written block by block, in order."""
+"""Predictions for rows without end: read, classified and written block by block, in order.
+
+What a model says about a block is a task of its own (`linnaeus.model.answers.look`), which runs in
+threads, or on a cluster. Rows are read and results written here, one after the other.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +18,9 @@ from linnaeus.errors import UserError
 from linnaeus.workflow.parts import check_arguments
 
 if TYPE_CHECKING:
-    from linnaeus.io import ReadOptions
+    from linnaeus.execution import Checkpoint
+    from linnaeus.io import Part, ReadOptions
+    from linnaeus.model.answers import Looked
 
 Told = Callable[[int, float], None]  # rows done, seconds since the first
 
@@ -34,6 +42,30 @@ class Predicted(NamedTuple):
         return {key: value for key, value in found.items() if value is not None}
 
 
+class PredictedFiles(NamedTuple):
+    """What was written into a folder: a file for every file that was read."""
+
+    path: str
+    files: tuple[Predicted, ...]
+    resumed: int  # of them, what an earlier run had written already
+
+    def whole(self) -> Predicted:
+        """All of it as if it were one file."""
+        reviews = [file.review for file in self.files if file.review is not None]
+        return Predicted(
+            self.path,
+            sum(file.rows for file in self.files),
+            sum(file.seconds for file in self.files),
+            tuple(chain.from_iterable(file.skipped for file in self.files)),
+            sum(reviews) if reviews else None,
+            tuple(dict.fromkeys(chain.from_iterable(file.notes for file in self.files))),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        files = [file.to_dict() for file in self.files]
+        return {**self.whole().to_dict(), "files": files, "resumed": self.resumed}
+
+
 def predict(
     path: str | Path,
     data: str | Path,
@@ -41,56 +73,209 @@ def predict(
     *,
     part: str = "test",
     format: str | None = None,
-    top: int = 0,
-    rule: str | None = None,
-    min_confidence: float | None = None,
-    by_level: bool = False,
-    skip_bad: bool = False,
-    options: ReadOptions | Mapping[str, Any] | None = None,
     told: Told | None = None,
+    checkpoint: str | Path | None = None,
+    backend: str | None = None,
+    address: str | None = None,
+    jobs: int = 1,
+    **asked: Any,
 ) -> Predicted:
     """Label sets for every row of a part or a file, written in its order with all its columns.
 
-    What was typed wrong is refused before anything heavy is loaded.
+    What was typed wrong is refused before anything heavy is loaded. The file has the same bytes
+    wherever the work is done, and appears when it is complete.
 
     options : how a table is read, where that is not to be guessed
     top : how many of the highest-ranked labels to list as well
+    rule : another decision rule than the model's own
     min_confidence : also say how sure the model is of each row, and mark those below for review
     by_level : also list the titles of every level of the taxonomy
+    skip_bad : leave out rows that cannot be read
     told : about every block of rows
+    checkpoint : a folder that keeps finished blocks: after a kill the same call goes on from there
+    backend, address, jobs : where the work is done; see `linnaeus.execution.engine`
     """
-    check_arguments(data, rule=rule, model=path, options=options)
-    from linnaeus import io, storage
-    from linnaeus.model import Answers, Model
-    from linnaeus.workflow.evaluating import no_model
+    check_arguments(data, rule=asked.get("rule"), model=path, options=asked.get("options"))
+    from linnaeus import io
 
-    model = storage.load(path)
-    if not isinstance(model, Model):
-        raise no_model(path, model)
-    if rule is not None:
-        model = model.with_rule(rule)
-    if top < 0:
-        raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
-    notes: list[str] = []
-    answers = Answers(model, top, min_confidence, by_level)
-    format = io.format_of(target, format)
-    reading = io.open_reading(
-        io.find_rows(data, part), feature_names=answers.feature_names,
-        skipped=[] if skip_bad else None, options=options,
-        before=model.about.get("columns"), keeps=True,
-    )  # fmt: skip
-    found = io.blocks(reading, answers.kind)
-    first = list(islice(found, 1))  # which tells what the columns are
-    kept = io.Kept() if format == "jsonl" else io.kept_columns(reading)
-    rows, start = 0, time.perf_counter()
-    with io.open_writer(target, format, io.Columns(answers.fields, kept), notes) as write:
-        for block in chain(first, found):
-            write(zip(answers(block), block.metadata or repeat({}), strict=False))
-            rows += len(block)
-            if told is not None:
-                told(rows, time.perf_counter() - start)
-        if reading.skipped:
-            reading.check_share()
-    seconds, skipped = time.perf_counter() - start, tuple(reading.skipped or ())
-    review = answers.reviewed if min_confidence is not None else None
-    return Predicted(str(target), rows, seconds, skipped, review, (*reading.say(), *notes))
+    source = Source(io.find_rows(data, part), Path(target), io.format_of(target, format))
+    with _placed(backend, address, jobs, checkpoint) as kept:
+        found, _ = _Predictor(path, jobs, kept, **asked)(source, told)
+    return found
+
+
+def predict_files(
+    path: str | Path,
+    data: str | Path | Sequence[str | Path],
+    folder: str | Path,
+    *,
+    part: str = "test",
+    format: str | None = None,
+    told: Told | None = None,
+    checkpoint: str | Path | None = None,
+    backend: str | None = None,
+    address: str | None = None,
+    jobs: int = 1,
+    **asked: Any,
+) -> PredictedFiles:
+    """Label sets for the rows of many files: for each a file of the same name in a folder.
+
+    data : files, patterns such as ``*.csv``, folders of files, or collections, of which a part is
+        read
+    format : of all that is written; None for that of the file read, JSON lines where that cannot be
+        written
+
+    Everything else is as in `predict`. With a checkpoint a file that an earlier run has finished is
+    not read again, unless one of the two has changed since.
+    """
+    check_arguments(rule=asked.get("rule"), model=path, options=asked.get("options"))
+    from linnaeus.workflow.many_files import sources_of
+
+    sources, done, resumed, before = sources_of(data, Path(folder), part, format), [], 0, 0
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    began = time.perf_counter()
+    with _placed(backend, address, jobs, checkpoint) as kept:
+        predictor = _Predictor(path, jobs, kept, **asked)
+        for source in sources:
+
+            def of_all(rows: int, seconds: float, before: int = before) -> None:
+                if told is not None:
+                    told(before + rows, time.perf_counter() - began)
+
+            found, was_there = predictor(source, of_all)
+            done.append(found)
+            resumed += was_there
+            before += found.rows
+    return PredictedFiles(str(folder), tuple(done), resumed)
+
+
+class Source(NamedTuple):
+    """A file to read, the one to write, and its format."""
+
+    file: Path
+    target: Path
+    format: str
+
+
+@contextmanager
+def _placed(
+    backend: str | None, address: str | None, jobs: int, folder: str | Path | None
+) -> Iterator[Checkpoint | None]:
+    """An engine and a checkpoint for a prediction; what was kept is removed at its end."""
+    if address is not None and backend != "ray":
+        raise UserError(
+            f"The address is {address!r}, but only the backend 'ray' has one. Name it too.",
+            f"--address is {address!r}, but only --backend ray has one. Add it.",
+        )
+    from linnaeus.execution import Checkpoint, engine
+
+    kept = None if folder is None else Checkpoint(folder)
+    with engine(backend, address, None if jobs == 1 else jobs):
+        yield kept
+    if kept is not None:
+        kept.remove()
+
+
+class _Predictor:
+    """A model and all that was asked of it."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        jobs: int,
+        kept: Checkpoint | None,
+        top: int = 0,
+        rule: str | None = None,
+        min_confidence: float | None = None,
+        by_level: bool = False,
+        skip_bad: bool = False,
+        options: ReadOptions | Mapping[str, Any] | None = None,
+    ) -> None:
+        from linnaeus import storage
+        from linnaeus.execution import executor
+        from linnaeus.model import Answers, Model
+        from linnaeus.workflow.evaluating import no_model
+
+        self.folder = storage.folder_of(path)
+        model = storage.load(path)
+        if not isinstance(model, Model):
+            raise no_model(path, model)
+        if top < 0:
+            raise UserError(f"top is {top}. Use a positive number, or 0 for no ranking.")
+        self.answers = Answers(model, top, min_confidence, by_level, rule)
+        self.answers.opened_at(self.folder)
+        self.columns = model.about.get("columns")
+        self.options, self.skip_bad = options, skip_bad
+        self.reviews = min_confidence is not None
+        self.executor, self.kept = executor(jobs), kept
+        self.about = self.answers.asked, min_confidence, by_level, skip_bad, _plain(options)
+
+    def __call__(self, source: Source, told: Told | None) -> tuple[Predicted, bool]:
+        """Write the predictions of a file, unless they were; and whether they were."""
+        if self.kept is None:
+            return self._written(source, told), False
+        from linnaeus.workflow.many_files import Finished
+
+        finished = Finished(self.kept, (self.folder.digest, self.about), source)
+        found = finished.load()
+        if found is not None:
+            return Predicted(*found), True
+        written = self._written(source, told)
+        finished.save(tuple(written))
+        return written, False
+
+    def _written(self, source: Source, told: Told | None) -> Predicted:
+        from linnaeus import io
+
+        answers, notes = self.answers, list[str]()
+        reading = io.open_reading(
+            source.file, feature_names=answers.feature_names,
+            skipped=[] if self.skip_bad else None, options=self.options, before=self.columns,
+            keeps=True,
+        )  # fmt: skip
+        found = io.blocks(reading, answers.kind)
+        first = list(islice(found, 1))  # which tells what the columns are
+        kept = io.Kept() if source.format == "jsonl" else io.kept_columns(reading)
+        columns = io.Columns(answers.fields, kept)
+        rows, reviewed, start = 0, answers.reviewed, time.perf_counter()
+        with io.open_writer(source.target, source.format, columns, notes) as write:
+            for block, looked in self._looked(chain(first, found)):
+                records = answers.records(block.ids, looked)
+                write(zip(records, block.metadata or repeat({}), strict=False))
+                rows += len(block)
+                if told is not None:
+                    told(rows, time.perf_counter() - start)
+            if reading.skipped:
+                reading.check_share()
+        seconds, skipped = time.perf_counter() - start, tuple(reading.skipped or ())
+        review = answers.reviewed - reviewed if self.reviews else None
+        said = (*reading.say(), *notes)
+        return Predicted(str(source.target), rows, seconds, skipped, review, said)
+
+    def _looked(self, blocks: Iterator[Part]) -> Iterator[tuple[Part, Looked]]:
+        """Every block with what the model says about it, in order."""
+        from linnaeus.execution import map_kept
+        from linnaeus.model.answers import look
+        from linnaeus.model.model import inputs_of
+
+        waiting: deque[Part] = deque()  # those that are under way
+
+        def inputs() -> Iterator[Any]:
+            for block in blocks:
+                waiting.append(block)
+                yield inputs_of(block)
+
+        shared = (self.folder, self.answers.asked)
+        if self.kept is not None:
+            results = map_kept(self.kept, self.executor, look, shared, inputs())
+        else:
+            references = [self.executor.put(value) for value in shared]
+            results = self.executor.map(look, references, inputs())  # type: ignore[arg-type]
+        for looked in results:
+            yield waiting.popleft(), looked
+
+
+def _plain(options: ReadOptions | Mapping[str, Any] | None) -> str:
+    from linnaeus.io import ReadOptions
+
+    return repr(sorted(ReadOptions.of(options).given().items()))
