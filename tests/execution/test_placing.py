@@ -81,5 +81,5 @@ def test_a_short_command_writes_nothing(data, tmp_path):
 
 
 def test_an_address_is_for_ray_only(tmp_path):
-    with pytest.raises(UserError, match="only --backend ray"), placed(None, "auto", None, 1):
+    with pytest.raises(UserError, match="only the backend 'ray'"), placed(None, "auto", None, 1):
         pass

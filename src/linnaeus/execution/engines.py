@@ -15,7 +15,7 @@ import functools
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
@@ -51,12 +51,13 @@ class Blocks(Sequence[Any]):
 def task(function: F) -> F:
     """Mark a module's function as one that may run anywhere: plain values in and out, no effects.
 
-    Matrix products are made on one thread, so that their bits are the same everywhere.
+    Matrix products are made on one thread, so that their bits are the same everywhere; and what a
+    task does is not divided again: workers side by side have the cores already.
     """
 
     @functools.wraps(function)
     def run(*arguments: Any) -> Any:
-        with one_blas_thread():
+        with one_blas_thread(), engine("serial"):
             return function(*arguments)
 
     run.is_task = True  # type: ignore[attr-defined]
@@ -70,7 +71,7 @@ class Executor(Protocol):
         """Place an array where all workers see it; the reference stands for it in `map`."""
 
     def map(
-        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Iterable[Any]
     ) -> Iterator[Any]:
         """``function(*arrays, block)`` for every block; results in order."""
 
@@ -82,7 +83,7 @@ class Serial:
         return array
 
     def map(
-        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Iterable[Any]
     ) -> Iterator[Any]:
         return (function(*references, block) for block in blocks)
 
@@ -97,7 +98,7 @@ class Threads:
         return array
 
     def map(
-        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Iterable[Any]
     ) -> Iterator[Any]:
         pool = ThreadPoolExecutor(self.n_workers, thread_name_prefix="linnaeus")
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from linnaeus.execution.engines import Executor, Serial
 
 
 def over_blocks(
-    function: Callable[..., Any], arrays: Sequence[Any], blocks: Sequence[Any],
+    function: Callable[..., Any], arrays: Sequence[Any], blocks: Iterable[Any],
     executor: Executor | None = None,
 ) -> Iterator[Any]:  # fmt: skip
     """``function(*arrays, block)`` for every block, in order: one block here, several side by side.
@@ -31,7 +31,7 @@ def over_blocks(
     checkpoint = CHECKPOINT.get()
     if checkpoint is not None and getattr(function, "is_task", False):
         return map_kept(checkpoint, executor, function, arrays, blocks)
-    if executor is None or len(blocks) == 1:
+    if executor is None or (isinstance(blocks, Sized) and len(blocks) == 1):
         return (function(*arrays, block) for block in blocks)
     return executor.map(function, [executor.put(array) for array in arrays], blocks)
 
@@ -120,7 +120,7 @@ def map_kept(
             if not entry.there:
                 yield entry.key, entry.block
 
-    for result in executor.map(keeping, references, missing()):  # type: ignore[arg-type]
+    for result in executor.map(keeping, references, missing()):
         while coming[0].there:
             yield loaded(coming.popleft())
         entry = coming.popleft()

@@ -1,4 +1,4 @@
-"""Where the fits of a command run, and what is kept of them should it be stopped."""
+"""Where the tasks of a command run, and what is kept of them should it be stopped."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ AFTER = 180.0  # seconds without a checkpoint that nobody asked for
 def placed(
     backend: str | None, address: str | None, checkpoint: str | Path | None, jobs: int,
     output: str | Path | None = None,
-) -> Iterator[None]:  # fmt: skip
-    """Run fits on an engine, and keep what they have done until the block has ended well.
+) -> Iterator[Checkpoint | None]:  # fmt: skip
+    """Run tasks on an engine, and keep what they have done until the block has ended well.
 
     output : what is written in the end; without a folder for checkpoints they lie beside it, once
         the block has taken some minutes
@@ -27,7 +27,10 @@ def placed(
     Ctrl-C lets a fit end its block or round and keeps it; the second stops at once.
     """
     if address is not None and backend != "ray":
-        raise UserError(f"--address is {address!r}, but only --backend ray has one. Add it.")
+        raise UserError(
+            f"The address is {address!r}, but only the backend 'ray' has one. Name it too.",
+            f"--address is {address!r}, but only --backend ray has one. Add it.",
+        )
     kept = None
     if checkpoint is not None:
         kept = Checkpoint(checkpoint)
@@ -39,6 +42,6 @@ def placed(
         if kept is not None:
             stack.enter_context(checkpointing(kept))
             stack.enter_context(stoppable())
-        yield
+        yield kept
     if kept is not None and kept.folder.is_dir():
         kept.remove()

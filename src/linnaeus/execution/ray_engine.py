@@ -142,7 +142,7 @@ class Ray:
         return shard
 
     def map(
-        self, function: Callable[..., Any], references: Sequence[Any], blocks: Sequence[Any]
+        self, function: Callable[..., Any], references: Sequence[Any], blocks: Iterable[Any]
     ) -> Iterator[Any]:
         """Tasks on workers, in order, or here if they are small; any other function here."""
         if not getattr(function, "is_task", False):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from linnaeus import storage
-from linnaeus.execution import engine, task
+from linnaeus.execution import task
 from linnaeus.labels.names import name_array
 from linnaeus.metrics.counts import measure
 from linnaeus.model.judging import RulesToJudge, judged_path, quiet_convergence
@@ -83,5 +83,5 @@ def fit_unit(folder: Folder, unit: tuple[Any, dict[str, Any], list[Any], int]) -
     rules = RulesToJudge(*known["rules"])
     estimator = make(known["method"], known["taxonomy"], known["fixed"] | parameters, rules.seed)
     split = tuple(known["splits"][fold])
-    with engine("serial"), _quiet():
+    with _quiet():
         return fit_path(estimator, X, known["y"], known["taxonomy"], split, Cs, rules)

@@ -18,7 +18,7 @@ import numpy as np
 
 from linnaeus import storage
 from linnaeus.errors import UserError
-from linnaeus.execution import engine, task
+from linnaeus.execution import task
 from linnaeus.inference.rows import top_columns
 from linnaeus.io.collection import Part
 from linnaeus.model.model import Model, inputs_of
@@ -240,8 +240,7 @@ class _Known:
 @task
 def look(folder: Folder, asked: Asked, inputs: Any) -> Looked:
     """What a model in a folder says about some rows, on one thread."""
-    with engine("serial"):
-        return _Known.of(folder, asked).look(inputs)
+    return _Known.of(folder, asked).look(inputs)
 
 
 def _checked(model: Model, least: float | None) -> float | None:

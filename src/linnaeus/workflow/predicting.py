@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -97,9 +96,10 @@ def predict(
     """
     check_arguments(data, rule=asked.get("rule"), model=path, options=asked.get("options"))
     from linnaeus import io
+    from linnaeus.execution.placing import placed
 
     source = Source(io.find_rows(data, part), Path(target), io.format_of(target, format))
-    with _placed(backend, address, jobs, checkpoint) as kept:
+    with placed(backend, address, checkpoint, jobs) as kept:
         found, _ = _Predictor(path, jobs, kept, **asked)(source, told)
     return found
 
@@ -129,12 +129,13 @@ def predict_files(
     not read again, unless one of the two has changed since.
     """
     check_arguments(rule=asked.get("rule"), model=path, options=asked.get("options"))
+    from linnaeus.execution.placing import placed
     from linnaeus.workflow.many_files import sources_of
 
     sources, done, resumed, before = sources_of(data, Path(folder), part, format), [], 0, 0
     Path(folder).mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
-    with _placed(backend, address, jobs, checkpoint) as kept:
+    with placed(backend, address, checkpoint, jobs) as kept:
         predictor = _Predictor(path, jobs, kept, **asked)
         for source in sources:
 
@@ -157,25 +158,6 @@ class Source(NamedTuple):
     format: str
 
 
-@contextmanager
-def _placed(
-    backend: str | None, address: str | None, jobs: int, folder: str | Path | None
-) -> Iterator[Checkpoint | None]:
-    """An engine and a checkpoint for a prediction; what was kept is removed at its end."""
-    if address is not None and backend != "ray":
-        raise UserError(
-            f"The address is {address!r}, but only the backend 'ray' has one. Name it too.",
-            f"--address is {address!r}, but only --backend ray has one. Add it.",
-        )
-    from linnaeus.execution import Checkpoint, engine
-
-    kept = None if folder is None else Checkpoint(folder)
-    with engine(backend, address, None if jobs == 1 else jobs):
-        yield kept
-    if kept is not None:
-        kept.remove()
-
-
 class _Predictor:
     """A model and all that was asked of it."""
 
@@ -193,6 +175,7 @@ class _Predictor:
     ) -> None:
         from linnaeus import storage
         from linnaeus.execution import executor
+        from linnaeus.io import ReadOptions
         from linnaeus.model import Answers, Model
         from linnaeus.workflow.evaluating import no_model
 
@@ -206,9 +189,10 @@ class _Predictor:
         self.answers.opened_at(self.folder)
         self.columns = model.about.get("columns")
         self.options, self.skip_bad = options, skip_bad
+        given = repr(sorted(ReadOptions.of(options).given().items()))
         self.reviews = min_confidence is not None
         self.executor, self.kept = executor(jobs), kept
-        self.about = self.answers.asked, min_confidence, by_level, skip_bad, _plain(options)
+        self.about = self.answers.asked, min_confidence, by_level, skip_bad, given
 
     def __call__(self, source: Source, told: Told | None) -> tuple[Predicted, bool]:
         """Write the predictions of a file, unless they were; and whether they were."""
@@ -254,7 +238,7 @@ class _Predictor:
 
     def _looked(self, blocks: Iterator[Part]) -> Iterator[tuple[Part, Looked]]:
         """Every block with what the model says about it, in order."""
-        from linnaeus.execution import map_kept
+        from linnaeus.execution import over_blocks
         from linnaeus.model.answers import look
         from linnaeus.model.model import inputs_of
 
@@ -265,17 +249,7 @@ class _Predictor:
                 waiting.append(block)
                 yield inputs_of(block)
 
-        shared = (self.folder, self.answers.asked)
-        if self.kept is not None:
-            results = map_kept(self.kept, self.executor, look, shared, inputs())
-        else:
-            references = [self.executor.put(value) for value in shared]
-            results = self.executor.map(look, references, inputs())  # type: ignore[arg-type]
+        shared = self.folder, self.answers.asked
+        results = over_blocks(look, shared, inputs(), self.executor)
         for looked in results:
             yield waiting.popleft(), looked
-
-
-def _plain(options: ReadOptions | Mapping[str, Any] | None) -> str:
-    from linnaeus.io import ReadOptions
-
-    return repr(sorted(ReadOptions.of(options).given().items()))
