@@ -2,13 +2,14 @@
 
 Text-like rows (`make_text_like`) over a tree of 100,000 leaves in 6 levels, and over a DAG of the
 shape of SWIKI-2011 (36,504 leaves, 50,000 nodes). Every fit runs in a process of its own, with the
-memory that it is allowed (`memory="8G"`) and a checkpoint, so that a study that was killed goes on.
+memory that it is allowed (`memory="8G"`), and with a checkpoint: what was killed goes on when it is
+started again with the same FOLDER.
 The highest memory counts what the process itself holds (RssAnon), and apart from that everything
 that is mapped (VmHWM), which the system may take back at any time.
 
 PARTS chooses: flat, topdown, recursive, dag-flat, dag-recursive. LEAVES, ROWS, FEATURES are the
-sizes (the DAG has a bit more than a third of the leaves); MINUTES ends a fit with what it has then;
-FOLDER keeps checkpoints and models. A part that is not run again keeps its row of the record:
+sizes (the DAG has a bit more than a third of the leaves); MINUTES ends a fit with what it has then,
+and without a checkpoint; FOLDER keeps checkpoints. A part that is not run again keeps its row of the record:
 
     PARTS=flat python -m benchmarks large
 """
@@ -23,6 +24,8 @@ import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +98,13 @@ def fit(part: str) -> dict[str, Any]:
         kind(small[2], dtype="float32", n_jobs=2, **own).fit(*small[:2]).top_k(small[0])  # loops
     taxonomy, X, Y, X_test, Y_test = problem(part)
     print(f"{part}: {taxonomy!r}, {X.shape}, {X.nnz:,} numbers", file=sys.stderr, flush=True)
-    folder = Path(os.environ["FOLDER"]) / f"checkpoint-{part}"
+    minutes = float(os.environ.get("MINUTES", "0"))
+    folder = None if minutes else Path(os.environ["FOLDER"]) / f"checkpoint-{part}"
     model = kind(taxonomy, dtype="float32", n_jobs=2, random_state=0, checkpoint=folder, **options)
     memory = Memory()
     memory.start()
     wall, cpu = time.perf_counter(), time.process_time()
-    with linnaeus.progress():
-        _end_after(float(os.environ.get("MINUTES", "0")))
+    with linnaeus.progress(), _ending_after(minutes):
         model.fit(X, Y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     found = {
@@ -113,10 +116,14 @@ def fit(part: str) -> dict[str, Any]:
     return found | quality(model, taxonomy, X_test, Y_test)
 
 
-def _end_after(minutes: float) -> None:
-    """Ctrl-C after some minutes: a fit then ends with what it has."""
+@contextmanager
+def _ending_after(minutes: float) -> Iterator[None]:
+    """Ctrl-C after some minutes: without a checkpoint a fit then ends with what it has."""
+    timer = threading.Timer(60 * minutes, os.kill, (os.getpid(), signal.SIGINT))
     if minutes:
-        threading.Timer(60 * minutes, os.kill, (os.getpid(), signal.SIGINT)).start()
+        timer.start()
+    yield
+    timer.cancel()
 
 
 def trained(model: Any, Y: sp.csr_array) -> int:
@@ -172,6 +179,7 @@ def main() -> None:
     parts = os.environ.get("PARTS", ",".join(OPTIONS)).split(",")
     leaves, rows, features = sizes()
     found = known_rows()
+    given = {n: os.environ[n] for n in ("LEAVES", "ROWS", "FEATURES", "MINUTES") if n in os.environ}
     with tempfile.TemporaryDirectory() as temporary:
         folder = os.environ.get("FOLDER", temporary)
         for part in parts:
@@ -185,7 +193,7 @@ def main() -> None:
                 [found[name] for name in OPTIONS if name in found],
                 notes="About 60 numbers a row; two threads; milliseconds are CPU time. F1 is that "
                 "of the best label alone. Memory beyond the process's own are pages of files.",
-                needs=f"PARTS={part}",
+                needs=" ".join(f"{n}={value}" for n, value in {"PARTS": part, **given}.items()),
                 facts={"rows": found},
             )
 
