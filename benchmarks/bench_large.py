@@ -9,7 +9,8 @@ that is mapped (VmHWM), which the system may take back at any time.
 
 PARTS chooses: flat, topdown, recursive, dag-flat, dag-recursive. LEAVES, ROWS, FEATURES are the
 sizes (the DAG has a bit more than a third of the leaves); MINUTES ends a fit with what it has then,
-and without a checkpoint; FOLDER keeps checkpoints. A part that is not run again keeps its row of the record:
+and without a checkpoint; FOLDER keeps checkpoints. A part that is not run again keeps its row of
+the record:
 
     PARTS=flat python -m benchmarks large
 """
