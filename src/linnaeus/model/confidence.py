@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 
+from linnaeus.inference.rows import row_blocks
 from linnaeus.splits.held_out import HeldOut
 from linnaeus.taxonomy import Taxonomy
 
@@ -31,6 +32,10 @@ ROWS, BINS = 20, 100  # rows in a bin at least, and bins at most
 
 def _second(S: np.ndarray) -> Any:
     return np.partition(S, -2, axis=1)[:, -2] if S.shape[1] > 1 else 0.0
+
+
+def _best(S: np.ndarray) -> np.ndarray:
+    return np.asarray(S.argmax(axis=1))
 
 
 STATISTICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -76,7 +81,7 @@ class Confidence:
         -------
         ndarray of shape (n_rows,)
         """
-        x = STATISTICS[self.statistic](_used(scores, self.columns))
+        x = _of_rows(STATISTICS[self.statistic], scores, self.columns)
         return np.asarray(np.interp(x, self.knots, self.shares))
 
     def best_columns(self, scores: Any) -> np.ndarray:
@@ -91,11 +96,16 @@ class Confidence:
         -------
         ndarray of int of shape (n_rows,)
         """
-        return np.asarray(_used(scores, self.columns).argmax(axis=1))
+        return _of_rows(_best, scores, self.columns)
 
 
-def _used(scores: Any, columns: np.ndarray) -> np.ndarray:
-    return np.asarray(scores, dtype=float)[:, columns]
+def _of_rows(
+    function: Callable[[np.ndarray], np.ndarray], scores: Any, columns: np.ndarray
+) -> np.ndarray:
+    """What a function says of each row of some columns; a block of rows is copied at a time."""
+    scores = np.asarray(scores)
+    blocks = list(row_blocks(scores.shape[0], columns.size)) or [slice(0)]
+    return np.concatenate([function(scores[b][:, columns].astype(float)) for b in blocks])
 
 
 def label_columns(taxonomy: Taxonomy, columns: tuple[Any, ...], closed: bool) -> np.ndarray:
@@ -109,7 +119,7 @@ def right_rows(
     taxonomy: Taxonomy, columns: tuple[Any, ...], used: np.ndarray, scores: Any, Y: Any
 ) -> np.ndarray:
     """Whether the best label of each row is one of its most specific true labels."""
-    best = taxonomy.numbers(columns)[used[_used(scores, used).argmax(axis=1)]]
+    best = taxonomy.numbers(columns)[used[_of_rows(_best, scores, used)]]
     own = taxonomy.most_specific(Y)
     rows = np.repeat(np.arange(own.shape[0]), np.diff(own.indptr))
     return np.bincount(rows[own.indices == best[rows]], minlength=own.shape[0]) > 0
@@ -137,15 +147,16 @@ def learn_confidence(
     """
     used = label_columns(taxonomy, columns, closed)
     right = right_rows(taxonomy, columns, used, held_out.scores, held_out.Y)
-    S = _used(held_out.scores, used)
-    values = {name: statistic(S) for name, statistic in STATISTICS.items()}
+    scores = held_out.scores
+    values = {name: _of_rows(statistic, scores, used) for name, statistic in STATISTICS.items()}
     name = max(values, key=lambda name: _area(values[name], right))
     order = np.argsort(values[name], kind="stable")
     bins = np.array_split(order, np.clip(order.size // ROWS, 1, BINS))
     sizes = np.array([rows.size for rows in bins], dtype=float)
     shares = _rising(np.array([right[rows].mean() for rows in bins]), sizes)
     knots = np.array([values[name][rows].mean() for rows in bins])
-    return Confidence(name, used, knots, shares, np.bincount(S.argmax(axis=1), minlength=used.size))
+    best = np.bincount(_of_rows(_best, scores, used), minlength=used.size)
+    return Confidence(name, used, knots, shares, best)
 
 
 def _rising(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -134,11 +134,13 @@ def out_of_fold(
     columns = make().classes_of(y) if columns is None else columns
     split = _split_on_disk if hasattr(X, "folder") else _safe_split
     position = {name: j for j, name in enumerate(columns)}
-    at, scores, predicted = [], [], []
-    for done, (train, test) in enumerate(splits):
+    every = np.arange(_num_samples(X))
+    at = [every[test] for _, test in splits]  # row numbers, where masks were given
+    scores, predicted = np.empty((sum(map(len, at)), len(columns)), dtype), []
+    parts = np.split(scores, np.cumsum([len(test) for test in at])[:-1])
+    for done, ((train, _), test, part) in enumerate(zip(splits, at, parts, strict=True)):
         if callback is not None:
             callback(done, len(splits))
-        test = np.arange(_num_samples(X))[test]  # row numbers, where a mask was given
         fitted = make()
         X_train, y_train = split(fitted, X, y, train)
         X_test, _ = split(fitted, X, y, test, train)
@@ -149,12 +151,10 @@ def out_of_fold(
             fitted = fitted.fit(X_train, y_train, **more)
         names, found = score(fitted, X_test)
         known = [j for j, name in enumerate(names) if name in position]
-        part = np.repeat(found.min(axis=1, keepdims=True), len(columns), axis=1)
+        part[:] = found.min(axis=1, keepdims=True)
         part[:, [position[names[j]] for j in known]] = found[:, known]
-        at.append(test)
-        scores.append(part.astype(dtype))
         predicted += [fitted.predict(X_test)] if predict else []
-    return OutOfFold(np.concatenate(at), np.vstack(scores), predicted)
+    return OutOfFold(np.concatenate(at), scores, predicted)
 
 
 def _split_on_disk(
