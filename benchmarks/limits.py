@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from benchmarks.scale import Constants, Sizes, driver_parts, estimate
+from benchmarks.scale import IN_HAND, Constants, Sizes, driver_parts, estimate
 
 MACHINE = 16e9  # bytes of a machine of the paper's
 FOLDER = 100_000.0  # files that a folder holds before listing it is slow
@@ -70,9 +70,6 @@ def of_weights(known: Constants) -> list[Limit]:
               "64-bit pointers, or shards", ""),
         Limit("dual variables, their values", "8 s K",
               lambda s: estimate(s, known).duals, MACHINE, "shards on disk"),
-        Limit("dual variables of all blocks as CSR, their pointers", "u n K / 32",
-              lambda s: driver_parts(s, known)["answers"], MACHINE,
-              "keep them by class, or not at all"),
     ]  # fmt: skip
 
 
@@ -80,9 +77,8 @@ def of_solving(known: Constants) -> list[Limit]:
     """Examples, running blocks, tasks, files, and the driver's own work."""
     cores = MACHINES * CORES
     return [
-        Limit("list of all tasks, made before the first runs", "t n K / 32",
-              lambda s: driver_parts(s, known)["tasks"], MACHINE,
-              "make a task when it is taken; keep the labels by class"),
+        Limit("tasks under way and their answers", f"{IN_HAND} (t + u) n",
+              lambda s: driver_parts(s, known)["under way"], MACHINE, "fewer blocks at once"),
         Limit(f"X and {CORES} running blocks on a machine",
               f"8 z + 16 n + {CORES} · 32 (10 n + 8 d)",
               lambda s: estimate(s, known).memory(CORES), MACHINE,

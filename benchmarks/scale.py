@@ -22,9 +22,11 @@ import numpy as np
 
 from benchmarks.cluster import Job, Phase
 from benchmarks.recording import RESULTS
+from linnaeus.execution.engines import AHEAD
 
 LANES = 32  # classes in a block
 ROW_BYTES, FEATURE_BYTES = 10, 8  # of a running block, for each of its classes
+IN_HAND = (1 + AHEAD) * 8  # tasks begun and not yet answered, with 8 cores
 INNER = 2.0  # assumed: an inner node holds twice the features of a class
 
 
@@ -170,10 +172,10 @@ def estimate(sizes: Sizes, known: Constants, method: str = "flat") -> Estimate:
 
 
 def driver_parts(sizes: Sizes, known: Constants) -> dict[str, float]:
-    """Bytes of what the process that calls `fit` holds beside the weights."""
+    """Bytes of what the process that calls `fit` with `memory=` holds: tasks are made when they are
+    taken, weights go to disk, and dual variables are not kept."""
     parts = {
-        "tasks": known.task_row * sizes.rows * sizes.blocks,
-        "answers": known.answer_row * sizes.rows * sizes.blocks,
+        "under way": (known.task_row + known.answer_row) * sizes.rows * min(sizes.blocks, IN_HAND),
         "taxonomy": known.node * sizes.nodes,
         "labels": 12.0 * sizes.labels,
         "gaps": 3 * 8.0 * sizes.classes,

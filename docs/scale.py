@@ -87,7 +87,7 @@ def _formulas(known: Constants) -> str:
              f"{known.ratio_high:.2g} (1e-2 for both)"],
             ["X on each machine", "8 z + 16 n bytes", ""],
             ["a running block (one core)", "32 (10 n + 8 d) bytes", ""],
-            ["driver", "(t + u) n K / 32 + v nodes + 12 labels + 24 K bytes",
+            ["driver", f"{scale.IN_HAND} (t + u) n + v nodes + 12 labels + 24 K bytes",
              f"t = {known.task_row:.2g}, u = {known.answer_row:.2g}, v = {known.node:.3g}"],
             ["weights on disk", "8 w K bytes",
              f"w = {known.kept:,.0f} of {LWIKI.features:,} (those of at least 0.01)"],
