@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import bench_growth as growth
-from benchmarks import limits, scale
+from benchmarks import limits, recording, scale
 from benchmarks.cluster import best_machines
 from benchmarks.scale import LWIKI, Constants, Sizes, as_bytes, as_time
 
@@ -265,6 +265,17 @@ def _amount(value: float, unit: str) -> str:
     return as_time(value) if unit == "hours" else f"{value:,.0f}"
 
 
+def _large(_: Constants) -> str:
+    record = scale.read("large")
+    shown = ["problem", "model", "classes trained", "CPU minutes", "wall minutes", "gap",
+             "weights, millions", "MB own at most", "P@1", "P@5",
+             "ms a document, batch"]  # fmt: skip
+    places = [record["columns"].index(name) for name in shown]
+    rows = [[recording.shown(row[j]) for j in places] for row in record["rows"]]
+    said = f"{record['title']}, two threads, on a machine with {record['cpus']} cores."
+    return f"{said} {record['notes']}\n\n{_table(shown, rows, left=2)}"
+
+
 MADE = {
     "problems": _problems,
     "formulas": _formulas,
@@ -274,6 +285,7 @@ MADE = {
     "check": _check,
     "growth": _growth,
     "breaks": _breaks,
+    "large": _large,
 }
 
 
